@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"pgregory.net/rapid"
 
+	"quotary/functions/ingester/engine"
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
@@ -33,7 +34,7 @@ func drawAirdrop(t *rapid.T) airdrops.Airdrop {
 
 func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 	t.Parallel()
-	p, b := airdropEntries.newView(), NewBatch()
+	p, b := airdropEntries.newView().(*engine.ViewProjection[*Batch, airdrops.View, *entriesView[airdrops.Airdrop, airdrops.View]]), NewBatch()
 	for n := range int64(airdrops.Listed + 3) {
 		b.Airdrops = append(b.Airdrops, airdrops.Airdrop{Entry: airdrops.Entry{AirdropID: fmt.Sprint(n), StartTime: 1_795_000_000_000 + n}, Place: drop.Place{Line: n + 1}})
 	}
@@ -41,7 +42,7 @@ func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := airdrops.Published.Decode(p.Changes(time.Now(), true).Views[0].Body)
-	if err != nil || len(v.Airdrops) != airdrops.Listed || v.Airdrops[0].AirdropID != fmt.Sprint(airdrops.Listed+2) || len(p.byID) != airdrops.Listed {
+	if err != nil || len(v.Airdrops) != airdrops.Listed || v.Airdrops[0].AirdropID != fmt.Sprint(airdrops.Listed+2) || len(p.State.byID) != airdrops.Listed {
 		t.Errorf("%d airdrops, %v", len(v.Airdrops), err)
 	}
 }

@@ -60,38 +60,24 @@ func (e *entries[T, V]) folds() []engine.Fold[*Batch] {
 	}}}
 }
 
-// entriesView keeps the view.
+// entriesView is the state of the view.
 type entriesView[T, V any] struct {
-	engine.Defaults[*Batch]
 	*entries[T, V]
-	byID    map[string]T
-	changed bool
+	byID map[string]T
 }
 
-func (e *entries[T, V]) newView() *entriesView[T, V] {
-	return &entriesView[T, V]{entries: e, byID: map[string]T{}}
-}
-
-// Name is that of the view.
-func (p *entriesView[T, V]) Name() string { return p.name }
-
-// Folds has the log.
-func (p *entriesView[T, V]) Folds() []engine.Fold[*Batch] { return p.folds() }
-
-// Restores has its own view.
-func (p *entriesView[T, V]) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(p.published)}
+func (e *entries[T, V]) newView() Projection {
+	return engine.KeepView(e.published, func() *entriesView[T, V] { return &entriesView[T, V]{e, map[string]T{}} }).FoldedFrom(e.folds())
 }
 
 // Restore takes the entries from the view.
-func (p *entriesView[T, V]) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, p.published)
+func (p *entriesView[T, V]) Restore(v V) error {
 	p.keep(p.list(v))
-	return err
+	return nil
 }
 
 // Apply takes entries of a later place than what is known.
-func (p *entriesView[T, V]) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *entriesView[T, V]) Apply(b *Batch, _ time.Time) (changed bool) {
 	list := *p.in(b)
 	for i := range list {
 		id, place := p.key(&list[i])
@@ -101,26 +87,17 @@ func (p *entriesView[T, V]) Apply(b *Batch, _ *engine.Reads, _ time.Time) error 
 			ok = before.Compare(place) >= 0
 		}
 		if !ok {
-			p.byID[id], p.changed = p.held(list[i]), true
+			p.byID[id], changed = p.held(list[i]), true
 		}
 	}
 	if len(p.byID) > 4*p.most { // in the middle of a large file
-		p.newest()
+		p.View(time.Time{})
 	}
-	return nil
+	return changed
 }
 
-// Changes returns the view when an entry has changed.
-func (p *entriesView[T, V]) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
-	}
-	p.changed = false
-	return engine.Changes{Views: []engine.View{engine.ViewOf(p.published, p.newest())}}
-}
-
-// newest is the view; entries that it does not hold are forgotten.
-func (p *entriesView[T, V]) newest() V {
+// View has the newest; entries that it does not hold are forgotten.
+func (p *entriesView[T, V]) View(time.Time) V {
 	v := p.view(slices.Collect(maps.Values(p.byID)))
 	if all := p.list(v); len(p.byID) > len(all) {
 		p.keep(all)

@@ -22,7 +22,7 @@ func TestViewsOfEntriesEndTheSameWhateverHappens(t *testing.T) {
 }
 
 func viewsEndTheSame[T, V any](t *testing.T, of *entries[T, V], draw func(*rapid.T) T, absent string) {
-	apply := func(t *rapid.T, p *entriesView[T, V], list ...T) {
+	apply := func(t *rapid.T, p Projection, list ...T) {
 		b := NewBatch()
 		*of.in(b) = list
 		if err := p.Apply(b, engine.NewReads(), time.Now()); err != nil {

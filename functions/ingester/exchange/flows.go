@@ -17,8 +17,6 @@ import (
 // Each minute of a pair is counted once, whatever comes again after a restart: the view says
 // from when until when K-lines of a pair are in it.
 type flows struct {
-	engine.Defaults[*Batch]
-	pace
 	minutes  map[string]map[int64]market.Decimal // by exchange
 	counted  map[string]*platformflows.Counted   // by pair
 	followed map[string]bool                     // pairs
@@ -26,26 +24,19 @@ type flows struct {
 	newest   int64
 }
 
-func newFlows() *flows {
-	return &flows{
-		minutes: map[string]map[int64]market.Decimal{}, counted: map[string]*platformflows.Counted{},
-		followed: map[string]bool{}, last: map[string]int64{},
-	}
-}
-
-// Name is that of the view.
-func (*flows) Name() string { return platformflows.Name }
-
-// Restores has its own view.
-func (*flows) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(platformflows.Published)}
+func newFlows() Projection {
+	return engine.KeepView(platformflows.Published, func() *flows {
+		return &flows{
+			minutes: map[string]map[int64]market.Decimal{}, counted: map[string]*platformflows.Counted{},
+			followed: map[string]bool{}, last: map[string]int64{},
+		}
+	}).Every(viewEvery)
 }
 
 // Restore takes it.
-func (p *flows) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, platformflows.Published)
+func (p *flows) Restore(v platformflows.View) error {
 	if p.newest = v.Time; v.Pairs == nil {
-		return err // it does not say what is counted in it
+		return nil // it does not say what is counted in it
 	}
 	for _, platform := range v.Platforms {
 		p.minutes[platform.Key] = map[int64]market.Decimal{}
@@ -56,32 +47,32 @@ func (p *flows) Restore(views map[string][]byte) error {
 	for i := range v.Pairs {
 		p.counted[v.Pairs[i].Key] = &v.Pairs[i]
 	}
-	return err
+	return nil
 }
 
 // Apply takes K-lines before trades, each once.
-func (p *flows) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *flows) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Listings {
 		for _, pair := range b.Listings[i].Pairs {
 			p.followed[pair.Key] = b.Listings[i].Followed[pair.Key]
 		}
 	}
 	for i := range b.Past {
-		p.confirm(&b.Past[i])
+		changed = p.confirm(&b.Past[i]) || changed
 	}
 	for i := range b.Runs {
-		p.confirm(&b.Runs[i].CandleRun)
+		changed = p.confirm(&b.Runs[i].CandleRun) || changed
 	}
 	for i := range b.Trades {
-		p.trade(&b.Trades[i])
+		changed = p.trade(&b.Trades[i]) || changed
 	}
-	return nil
+	return changed
 }
 
 // trade takes a trade of a minute that is not confirmed.
-func (p *flows) trade(t *market.PairTrade) {
+func (p *flows) trade(t *market.PairTrade) (changed bool) {
 	if followed, listed := p.followed[t.Pair]; t.ID <= p.last[t.Pair] || listed && !followed {
-		return // one that clients want is in no sum
+		return false // one that clients want is in no sum
 	}
 	p.last[t.Pair] = t.ID
 	net := t.Value()
@@ -90,17 +81,18 @@ func (p *flows) trade(t *market.PairTrade) {
 	}
 	of, minute := p.of(t.Pair), market.Minute1.StartMs(t.Time)
 	if of.Tells && minute < of.To {
-		return
+		return false
 	}
 	of.Trades = addMinute(of.Trades, minute, net)
 	p.add(t.Pair, minute, net)
 	p.newest = max(p.newest, t.Time)
+	return true
 }
 
 // confirm takes K-lines of a minute that continue those that are counted, on either side.
-func (p *flows) confirm(run *market.CandleRun) {
+func (p *flows) confirm(run *market.CandleRun) (changed bool) {
 	if run.Interval != market.Minute1 || run.To <= run.From || !p.followed[run.Pair] {
-		return
+		return false
 	}
 	of := p.of(run.Pair)
 	from, to := run.From, run.To
@@ -112,7 +104,7 @@ func (p *flows) confirm(run *market.CandleRun) {
 	case to == of.From:
 		of.From = from
 	default:
-		return
+		return false
 	}
 	trades := map[int64]market.Decimal{}
 	of.Trades = slices.DeleteFunc(of.Trades, func(m platformflows.Minute) bool {
@@ -127,10 +119,11 @@ func (p *flows) confirm(run *market.CandleRun) {
 		if c.OpenTime < from || c.OpenTime >= to || c.Trades == 0 { // such a one does not tell takers
 			continue
 		}
-		of.Tells = true
+		of.Tells, changed = true, true
 		p.add(run.Pair, c.OpenTime, c.AmountBuyer.Add(c.AmountBuyer).Sub(c.Amount).Sub(trades[c.OpenTime]))
 	}
 	p.newest = max(p.newest, to)
+	return changed
 }
 
 func (p *flows) of(pair string) *platformflows.Counted {
@@ -151,7 +144,6 @@ func (p *flows) add(pair string, minute int64, net market.Decimal) {
 		p.minutes[platform] = of
 	}
 	of[minute] = of[minute].Add(net)
-	p.changed = true
 }
 
 // addMinute adds to a minute of a list, most likely the last.
@@ -165,11 +157,8 @@ func addMinute(list []platformflows.Minute, minute int64, net market.Decimal) []
 	return append(list, platformflows.Minute{Time: minute, Net: net})
 }
 
-// Changes returns the view once in a while.
-func (p *flows) Changes(now time.Time, settle bool) (c engine.Changes) {
-	if !p.due(now, settle, viewEvery) {
-		return c
-	}
+// View has the minutes of the last 24 hours; older ones are forgotten.
+func (p *flows) View(time.Time) platformflows.View {
 	oldest := market.Minute1.StartMs(p.newest - platformflows.Window.Milliseconds())
 	v := platformflows.View{Time: p.newest}
 	for _, key := range slices.Sorted(maps.Keys(p.minutes)) {
@@ -190,6 +179,5 @@ func (p *flows) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		v.Pairs = append(v.Pairs, *of)
 	}
-	c.Views = []engine.View{engine.ViewOf(platformflows.Published, v)}
-	return c
+	return v
 }

@@ -11,8 +11,6 @@ import (
 // tickers keeps the view of the last 24 hours of all pairs. One that its exchange has not
 // told of for a while, although it has told of others, trades no more.
 type tickers struct {
-	engine.Defaults[*Batch]
-	pace
 	known  map[string]pairtickers.Ticker
 	newest int64
 }
@@ -21,44 +19,34 @@ type tickers struct {
 // exchange, ms.
 const tickerFor = 600_000
 
-func newTickers() *tickers { return &tickers{known: map[string]pairtickers.Ticker{}} }
-
-// Name is that of the view.
-func (*tickers) Name() string { return pairtickers.Name }
-
-// Restores has its own view.
-func (*tickers) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(pairtickers.Published)}
+func newTickers() Projection {
+	return engine.KeepView(pairtickers.Published, func() *tickers { return &tickers{known: map[string]pairtickers.Ticker{}} }).Every(viewEvery)
 }
 
 // Restore takes it.
-func (p *tickers) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, pairtickers.Published)
+func (p *tickers) Restore(v pairtickers.View) error {
 	p.newest = v.Time
 	for _, t := range v.Tickers {
 		p.known[t.Pair] = t
 	}
-	return err
+	return nil
 }
 
 // Apply takes what is newer than what is known.
-func (p *tickers) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *tickers) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Tickers {
 		t := &b.Tickers[i]
 		if t.Time < p.known[t.Pair].Time {
 			continue
 		}
 		p.known[t.Pair] = pairtickers.Ticker{Pair: t.Pair, Time: t.Time, Last: t.Last, Open: t.Open, High: t.High, Low: t.Low, Size: t.Size, Amount: t.Amount}
-		p.newest, p.changed = max(p.newest, t.Time), true
+		p.newest, changed = max(p.newest, t.Time), true
 	}
-	return nil
+	return changed
 }
 
-// Changes returns the view once in a while.
-func (p *tickers) Changes(now time.Time, settle bool) (c engine.Changes) {
-	if !p.due(now, settle, viewEvery) {
-		return c
-	}
+// View has what was told of lately; other tickers are forgotten.
+func (p *tickers) View(time.Time) pairtickers.View {
 	newest := map[string]int64{} // by exchange
 	for pair, t := range p.known {
 		newest[platformOf(pair)] = max(newest[platformOf(pair)], t.Time)
@@ -71,8 +59,7 @@ func (p *tickers) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		v.Tickers = append(v.Tickers, t)
 	}
-	c.Views = []engine.View{engine.ViewOf(pairtickers.Published, v)}
-	return c
+	return v
 }
 
 // platformOf is the exchange in the key of a pair.

@@ -11,8 +11,6 @@ import (
 // trades keeps the view of the newest trades of each followed pair. Those of a pair that
 // has not traded for a day are dropped.
 type trades struct {
-	engine.Defaults[*Batch]
-	pace
 	newest map[string][]pairtrades.Trade // by pair, oldest first: the last pairtrades.Most count
 	last   int64                         // time of the newest of all, ms
 }
@@ -22,29 +20,22 @@ const (
 	tradesFor   = int64(day / time.Millisecond)
 )
 
-func newTrades() *trades { return &trades{newest: map[string][]pairtrades.Trade{}} }
-
-// Name is that of the view.
-func (*trades) Name() string { return pairtrades.Name }
-
-// Restores has its own view.
-func (*trades) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(pairtrades.Published)}
+func newTrades() Projection {
+	return engine.KeepView(pairtrades.Published, func() *trades { return &trades{newest: map[string][]pairtrades.Trade{}} }).Every(tradesEvery)
 }
 
 // Restore takes it.
-func (p *trades) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, pairtrades.Published)
+func (p *trades) Restore(v pairtrades.View) error {
 	p.last = v.Time
 	for _, pair := range v.Pairs {
 		p.newest[pair.Key] = pair.Trades
 	}
-	return err
+	return nil
 }
 
 // Apply takes trades that are newer than those that are known: after a connection was made
 // again some come again.
-func (p *trades) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *trades) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Trades {
 		t := &b.Trades[i]
 		list := p.newest[t.Pair]
@@ -55,16 +46,13 @@ func (p *trades) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 			list = append(list[:0], list[len(list)-pairtrades.Most+1:]...)
 		}
 		p.newest[t.Pair] = append(list, pairtrades.Trade{ID: t.ID, Time: t.Time, Px: t.Px, Sz: t.Sz, Paid: t.Value(), Sold: t.Side == market.Sell})
-		p.last, p.changed = max(p.last, t.Time), true
+		p.last, changed = max(p.last, t.Time), true
 	}
-	return nil
+	return changed
 }
 
-// Changes returns the view once in a while.
-func (p *trades) Changes(now time.Time, settle bool) (c engine.Changes) {
-	if !p.due(now, settle, tradesEvery) {
-		return c
-	}
+// View has the newest trades of each pair; those of pairs that trade no more are forgotten.
+func (p *trades) View(time.Time) pairtrades.View {
 	v := pairtrades.View{Time: p.last}
 	for key, list := range p.newest {
 		if p.last-list[len(list)-1].Time > tradesFor {
@@ -73,6 +61,5 @@ func (p *trades) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		v.Pairs = append(v.Pairs, pairtrades.Pair{Key: key, Trades: list[max(0, len(list)-pairtrades.Most):]})
 	}
-	c.Views = []engine.View{engine.ViewOf(pairtrades.Published, v)}
-	return c
+	return v
 }

@@ -12,7 +12,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 	t.Parallel()
 	p := newTrades()
 	now := noon
-	apply := func(p *trades, pair string, from, to int64) {
+	apply := func(p Projection, pair string, from, to int64) {
 		t.Helper()
 		b := NewBatch()
 		for id := from; id < to; id++ {
@@ -22,7 +22,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	published := func(p *trades) (pairtrades.View, bool) {
+	published := func(p Projection) (pairtrades.View, bool) {
 		t.Helper()
 		views := p.Changes(now, false).Views
 		if len(views) == 0 {

@@ -10,10 +10,8 @@ import (
 
 // lastBooks keeps the view of the last book of each coin, however old.
 type lastBooks struct {
-	engine.Defaults[*Batch]
-	last    map[string]*lastBook
-	time    int64 // of the newest, ms
-	changed bool
+	last map[string]*lastBook
+	time int64 // of the newest, ms
 }
 
 type lastBook struct {
@@ -21,24 +19,12 @@ type lastBook struct {
 	body books.Body // the book as the view has it; nil while it is to be written again
 }
 
-func newLastBooks() *lastBooks { return &lastBooks{last: map[string]*lastBook{}} }
-
-// Name is that of the view.
-func (p *lastBooks) Name() string { return books.Name }
-
-// Restores has its own view.
-func (p *lastBooks) Restores() []engine.RestoredView {
-	return []engine.RestoredView{{Name: books.Name, Check: func(body []byte) error {
-		return newLastBooks().Restore(map[string][]byte{books.Name: body})
-	}}}
+func newLastBooks() Projection {
+	return engine.KeepView(books.Published, func() *lastBooks { return &lastBooks{last: map[string]*lastBook{}} })
 }
 
 // Restore takes the books from the view.
-func (p *lastBooks) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, books.Published)
-	if err != nil {
-		return err
-	}
+func (p *lastBooks) Restore(v books.View) error {
 	p.time = v.Time
 	for coin, body := range v.Books {
 		b, _, err := v.Lookup(coin)
@@ -51,30 +37,25 @@ func (p *lastBooks) Restore(views map[string][]byte) error {
 }
 
 // Apply replaces the books of coins by newer ones.
-func (p *lastBooks) Apply(batch *Batch, _ *engine.Reads, _ time.Time) error {
-	for i := range batch.Books {
-		b := &batch.Books[i]
-		have := p.last[b.Coin]
+func (p *lastBooks) Apply(b *Batch, _ time.Time) (changed bool) {
+	for i := range b.Books {
+		book := &b.Books[i]
+		have := p.last[book.Coin]
 		if have == nil {
 			have = new(lastBook)
-			p.last[b.Coin] = have
-		} else if b.Time < have.book.Time {
+			p.last[book.Coin] = have
+		} else if book.Time < have.book.Time {
 			continue
 		}
-		have.book, have.body = *b, nil
-		p.time = max(p.time, b.Time)
-		p.changed = true
+		have.book, have.body = *book, nil
+		p.time = max(p.time, book.Time)
+		changed = true
 	}
-	return nil
+	return changed
 }
 
-// Changes returns the view when there is a new book; books that have not changed
-// are not encoded again.
-func (p *lastBooks) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
-	}
-	p.changed = false
+// View has all books; those that have not changed are not encoded again.
+func (p *lastBooks) View(time.Time) books.View {
 	v := books.View{Time: p.time, Books: make(map[string]books.Body, len(p.last))}
 	for coin, last := range p.last {
 		if last.body == nil {
@@ -82,5 +63,5 @@ func (p *lastBooks) Changes(time.Time, bool) engine.Changes {
 		}
 		v.Books[coin] = last.body
 	}
-	return engine.Changes{Views: []engine.View{engine.ViewOf(books.Published, v)}}
+	return v
 }

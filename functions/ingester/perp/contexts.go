@@ -13,11 +13,9 @@ import (
 
 // coinContexts keeps the view of the contexts of all coins, as the venue wrote them.
 type coinContexts struct {
-	engine.Defaults[*Batch]
-	perps   map[string]dexContexts // by dex, "" is the main one
-	spot    dexContexts
-	marks   marks
-	changed bool
+	perps map[string]dexContexts // by dex, "" is the main one
+	spot  dexContexts
+	marks marks
 }
 
 type dexContexts struct {
@@ -25,24 +23,14 @@ type dexContexts struct {
 	time int64           // ms
 }
 
-func newContexts() *coinContexts {
+func newContexts() Projection { return engine.KeepView(contexts.Published, noContexts) }
+
+func noContexts() *coinContexts {
 	return &coinContexts{perps: map[string]dexContexts{}, marks: marks{}}
 }
 
-// Name is that of the view.
-func (p *coinContexts) Name() string { return contexts.Name }
-
-// Restores has its own view.
-func (p *coinContexts) Restores() []engine.RestoredView {
-	return []engine.RestoredView{restoredContexts}
-}
-
 // Restore takes the contexts from the view.
-func (p *coinContexts) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, contexts.Published)
-	if err != nil {
-		return err
-	}
+func (p *coinContexts) Restore(v contexts.View) error {
 	p.spot = dexContexts{v.Spot, v.Time}
 	for dex, raw := range v.Perps {
 		p.perps[dex] = dexContexts{raw, v.Time}
@@ -51,7 +39,7 @@ func (p *coinContexts) Restore(views map[string][]byte) error {
 }
 
 // Apply replaces contexts by newer ones.
-func (p *coinContexts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *coinContexts) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Contexts {
 		c := &b.Contexts[i]
 		have := p.perps[c.Dex]
@@ -61,7 +49,7 @@ func (p *coinContexts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		if c.Time < have.time {
 			continue
 		}
-		p.changed = true
+		changed = true
 		p.marks.add(c)
 		if c.Spot {
 			p.spot = dexContexts{c.Raw, c.Time}
@@ -69,15 +57,11 @@ func (p *coinContexts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 			p.perps[c.Dex] = dexContexts{c.Raw, c.Time}
 		}
 	}
-	return nil
+	return changed
 }
 
-// Changes returns the view when there are new contexts.
-func (p *coinContexts) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
-	}
-	p.changed = false
+// View has the newest contexts of all coins.
+func (p *coinContexts) View(time.Time) contexts.View {
 	v := contexts.View{Time: p.spot.time, Perps: map[string]json.RawMessage{}, Spot: p.spot.raw, Marks: map[string]string{}}
 	for dex, f := range p.perps {
 		v.Perps[dex], v.Time = f.raw, max(v.Time, f.time)
@@ -85,7 +69,7 @@ func (p *coinContexts) Changes(time.Time, bool) engine.Changes {
 	for coin, mark := range p.marks {
 		v.Marks[coin] = market.Text(mark.px)
 	}
-	return engine.Changes{Views: []engine.View{engine.ViewOf(contexts.Published, v)}}
+	return v
 }
 
 // marks are the mark prices among the contexts, by coin.

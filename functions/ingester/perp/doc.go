@@ -42,7 +42,8 @@
 //  1. Its dataset gets a package below shared/data, which composes the keys and
 //     bodies that are stored.
 //  2. Its file here has one type that implements [Projection] (embed
-//     engine.Defaults for what it does not need). Where it can be folded from a
+//     engine.Defaults for what it does not need), or, where it keeps one view and
+//     nothing else, the state of [engine.KeepView]. Where it can be folded from a
 //     stored log, Folds says so; then it is caught up when it is deployed.
 //  3. Its constructor goes into the list in [Projections].
 //  4. Its test file has a generator of batches, registered under its name in the

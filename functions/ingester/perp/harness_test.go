@@ -41,6 +41,11 @@ func of[P Projection](s *set) P {
 	panic("it is not listed")
 }
 
+// stateOf is the state of the projection that keeps a view.
+func stateOf[V any, S engine.ViewState[*Batch, V]](s *set) S {
+	return of[*engine.ViewProjection[*Batch, V, S]](s).State
+}
+
 // restore gives the views that a projection restores from.
 func (s *set) restore(views map[string][]byte) error {
 	for _, one := range s.all {

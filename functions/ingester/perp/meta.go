@@ -10,41 +10,28 @@ import (
 
 // descriptions keeps the view of the venue's description of its markets.
 type descriptions struct {
-	engine.Defaults[*Batch]
-	last    market.Meta
-	changed bool
+	last market.Meta
 }
 
-func newDescriptions() *descriptions { return new(descriptions) }
-
-// Name is that of the view.
-func (p *descriptions) Name() string { return meta.Name }
-
-// Restores has its own view.
-func (p *descriptions) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(meta.Published)}
+func newDescriptions() Projection {
+	return engine.KeepView(meta.Published, func() *descriptions { return new(descriptions) })
 }
 
 // Restore takes the time of the description from the view.
-func (p *descriptions) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, meta.Published)
+func (p *descriptions) Restore(v meta.View) error {
 	p.last.Time = v.Time
-	return err
-}
-
-// Apply takes a newer description.
-func (p *descriptions) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
-	if b.Meta != nil && b.Meta.Time >= p.last.Time {
-		p.last, p.changed = *b.Meta, true
-	}
 	return nil
 }
 
-// Changes returns the view when there is a new one.
-func (p *descriptions) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
+// Apply takes a newer description.
+func (p *descriptions) Apply(b *Batch, _ time.Time) (changed bool) {
+	if b.Meta != nil && b.Meta.Time >= p.last.Time {
+		p.last, changed = *b.Meta, true
 	}
-	p.changed = false
-	return engine.Changes{Views: []engine.View{engine.ViewOf(meta.Published, meta.View{Time: p.last.Time, Perps: p.last.Perps, Spot: p.last.Spot})}}
+	return changed
+}
+
+// View has the last description.
+func (p *descriptions) View(time.Time) meta.View {
+	return meta.View{Time: p.last.Time, Perps: p.last.Perps, Spot: p.last.Spot}
 }

@@ -10,30 +10,18 @@ import (
 
 // midPrices keeps the view of the mid prices of each dex.
 type midPrices struct {
-	engine.Defaults[*Batch]
-	time    map[string]int64 // of the newest, by dex, ms
-	byDex   map[string]map[string]string
-	changed bool
+	time  map[string]int64 // of the newest, by dex, ms
+	byDex map[string]map[string]string
 }
 
-func newMidPrices() *midPrices {
-	return &midPrices{time: map[string]int64{}, byDex: map[string]map[string]string{}}
-}
-
-// Name is that of the view.
-func (p *midPrices) Name() string { return mids.Name }
-
-// Restores has its own view.
-func (p *midPrices) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(mids.Published)}
+func newMidPrices() Projection {
+	return engine.KeepView(mids.Published, func() *midPrices {
+		return &midPrices{time: map[string]int64{}, byDex: map[string]map[string]string{}}
+	})
 }
 
 // Restore takes the prices from the view.
-func (p *midPrices) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, mids.Published)
-	if err != nil {
-		return err
-	}
+func (p *midPrices) Restore(v mids.View) error {
 	for dex, px := range v.Mids {
 		p.byDex[dex], p.time[dex] = px, v.Time
 	}
@@ -41,7 +29,7 @@ func (p *midPrices) Restore(views map[string][]byte) error {
 }
 
 // Apply replaces the prices of a dex by newer ones.
-func (p *midPrices) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *midPrices) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Mids {
 		m := &b.Mids[i]
 		if m.Time < p.time[m.Dex] {
@@ -49,21 +37,17 @@ func (p *midPrices) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		}
 		p.time[m.Dex] = m.Time
 		if !maps.Equal(p.byDex[m.Dex], m.Px) {
-			p.byDex[m.Dex], p.changed = m.Px, true
+			p.byDex[m.Dex], changed = m.Px, true
 		}
 	}
-	return nil
+	return changed
 }
 
-// Changes returns the view when a price has changed.
-func (p *midPrices) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
-	}
-	p.changed = false
+// View has the prices of all dexs.
+func (p *midPrices) View(time.Time) mids.View {
 	v := mids.View{Mids: p.byDex}
 	for _, t := range p.time {
 		v.Time = max(v.Time, t)
 	}
-	return engine.Changes{Views: []engine.View{engine.ViewOf(mids.Published, v)}}
+	return v
 }

@@ -51,7 +51,7 @@ const (
 )
 
 func newOpenInterest() *openInterest {
-	return &openInterest{positions: new(market.Positions), marks: marks{}, last: newLastPrices(), history: newSampler()}
+	return &openInterest{positions: new(market.Positions), marks: marks{}, last: noPrices(), history: newSampler()}
 }
 
 // Name is that of the series and of its view.
@@ -83,7 +83,11 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 	if err := p.marks.restore(current); err != nil {
 		return err
 	}
-	if err := p.last.Restore(views); err != nil {
+	traded, err := engine.Restored(views, tickers.Published)
+	if err != nil {
+		return err
+	}
+	if err := p.last.Restore(traded); err != nil {
 		return err
 	}
 	if body, ok := views[positions.Name]; ok {

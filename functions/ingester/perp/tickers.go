@@ -13,30 +13,17 @@ import (
 
 // lastPrices keeps the view of the last trade of each coin.
 type lastPrices struct {
-	engine.Defaults[*Batch]
-	last    map[string]tickers.Ticker
-	changed bool
+	last map[string]tickers.Ticker
 }
 
-func newLastPrices() *lastPrices { return &lastPrices{last: map[string]tickers.Ticker{}} }
-
-// Name is that of the view.
-func (p *lastPrices) Name() string { return tickers.Name }
-
-// Folds has the fills.
-func (p *lastPrices) Folds() []engine.Fold[*Batch] { return storedFills }
-
-// Restores has its own view.
-func (p *lastPrices) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(tickers.Published)}
+func newLastPrices() Projection {
+	return engine.KeepView(tickers.Published, noPrices).FoldedFrom(storedFills)
 }
+
+func noPrices() *lastPrices { return &lastPrices{last: map[string]tickers.Ticker{}} }
 
 // Restore takes the last trades from the view.
-func (p *lastPrices) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, tickers.Published)
-	if err != nil {
-		return err
-	}
+func (p *lastPrices) Restore(v tickers.View) error {
 	for _, t := range v.Tickers {
 		p.last[t.Coin] = t
 	}
@@ -44,12 +31,12 @@ func (p *lastPrices) Restore(views map[string][]byte) error {
 }
 
 // Apply keeps the last trade of each coin.
-func (p *lastPrices) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *lastPrices) Apply(b *Batch, _ time.Time) (changed bool) {
 	trades := b.AllTrades()
 	for i := range trades {
-		p.changed = p.add(&trades[i]) || p.changed
+		changed = p.add(&trades[i]) || changed
 	}
-	return nil
+	return changed
 }
 
 // add takes a trade and reports whether it is the last of its coin.
@@ -66,12 +53,8 @@ func (p *lastPrices) add(t *market.Trade) bool {
 	return true
 }
 
-// Changes returns the view when a price has changed.
-func (p *lastPrices) Changes(now time.Time, _ bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
-	}
-	p.changed = false
+// View has the last trades of all coins.
+func (p *lastPrices) View(now time.Time) tickers.View {
 	v := tickers.View{Time: now.UnixMilli(), Tickers: slices.Collect(maps.Values(p.last))}
-	return engine.Changes{Views: []engine.View{engine.ViewOf(tickers.Published, v)}}
+	return v
 }

@@ -24,10 +24,10 @@ func TestALateTradeDoesNotTakeBackTheLastPrice(t *testing.T) {
 	}
 	s := newSet()
 	err := s.restore(map[string][]byte{tickers.Name: []byte(want), mids.Name: []byte(`{"time":5,"mids":{"":{"BTC":"1.5"}}}`)})
-	if err != nil || of[*lastPrices](s).last["BTC"].Price != "2.0" || of[*midPrices](s).byDex[""]["BTC"] != "1.5" {
+	if err != nil || stateOf[tickers.View, *lastPrices](s).last["BTC"].Price != "2.0" || stateOf[mids.View, *midPrices](s).byDex[""]["BTC"] != "1.5" {
 		t.Fatal(err)
 	}
-	if of[*lastPrices](s).add(&market.Trade{Coin: "BTC", Px: px("1"), Time: 20, Seq: 0, Tid: 3}) {
+	if stateOf[tickers.View, *lastPrices](s).add(&market.Trade{Coin: "BTC", Px: px("1"), Time: 20, Seq: 0, Tid: 3}) {
 		t.Fatal("an earlier trade of the same ms overwrote the restored price")
 	}
 }

@@ -12,34 +12,25 @@ import (
 // companyFacts keeps the view of companies: of each the filing that was asked for last, and
 // the entry of the last place in a drop.
 type companyFacts struct {
-	engine.Defaults[*Batch]
-	byKey   map[string]companies.Company
-	changed bool
+	byKey map[string]companies.Company
 }
 
-func newCompanyFacts() *companyFacts {
-	return &companyFacts{byKey: map[string]companies.Company{}}
-}
-
-// Name is that of the view.
-func (*companyFacts) Name() string { return companies.Name }
-
-// Restores has its own view.
-func (*companyFacts) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(companies.Published)}
+func newCompanyFacts() Projection {
+	return engine.KeepView(companies.Published, func() *companyFacts {
+		return &companyFacts{byKey: map[string]companies.Company{}}
+	})
 }
 
 // Restore takes the companies from the view.
-func (p *companyFacts) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, companies.Published)
+func (p *companyFacts) Restore(v companies.View) error {
 	for _, c := range v.Companies {
 		p.byKey[c.Key] = c
 	}
-	return err
+	return nil
 }
 
 // Apply takes filings and entries that are newer than what is known.
-func (p *companyFacts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *companyFacts) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Filings {
 		f := &b.Filings[i]
 		c := p.byKey[f.Key]
@@ -48,7 +39,7 @@ func (p *companyFacts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		}
 		filing := f.Filing
 		c.Key, c.Filing = f.Key, &filing
-		p.byKey[c.Key], p.changed = c, true
+		p.byKey[c.Key], changed = c, true
 	}
 	for i := range b.Companies {
 		e := &b.Companies[i]
@@ -58,17 +49,13 @@ func (p *companyFacts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		}
 		entry, place := e.Entry, e.Place
 		c.Key, c.Entry, c.Place = e.Key, &entry, &place
-		p.byKey[c.Key], p.changed = c, true
+		p.byKey[c.Key], changed = c, true
 	}
-	return nil
+	return changed
 }
 
-// Changes returns the view when anything of a company has changed.
-func (p *companyFacts) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
-	}
-	p.changed = false
+// View has all companies.
+func (p *companyFacts) View(time.Time) companies.View {
 	v := companies.View{Companies: slices.Collect(maps.Values(p.byKey))}
-	return engine.Changes{Views: []engine.View{engine.ViewOf(companies.Published, v)}}
+	return v
 }

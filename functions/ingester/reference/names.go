@@ -28,39 +28,28 @@ var storedCoins = []engine.Fold[*Batch]{{Dataset: coins.Name, Append: func(to *B
 // coinNames keeps the view of what coins are called: of each coin the newest listing
 // by the source of prices, and the entry of the last place in a drop.
 type coinNames struct {
-	engine.Defaults[*Batch]
-	coins   map[string]coins.Coin
-	time    int64 // of the newest listing, ms
-	changed bool
+	coins map[string]coins.Coin
+	time  int64 // of the newest listing, ms
 }
 
-func newCoinNames() *coinNames { return &coinNames{coins: map[string]coins.Coin{}} }
-
-// Name is that of the view.
-func (p *coinNames) Name() string { return coins.Name }
-
-// Folds has the log of what was dropped. The source of prices is asked again.
-func (p *coinNames) Folds() []engine.Fold[*Batch] { return storedCoins }
-
-// Restores has its own view.
-func (p *coinNames) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(coins.Published)}
+// newCoinNames is folded from what was dropped. The source of prices is asked again.
+func newCoinNames() Projection {
+	return engine.KeepView(coins.Published, func() *coinNames { return &coinNames{coins: map[string]coins.Coin{}} }).FoldedFrom(storedCoins)
 }
 
 // Restore takes the coins from the view.
-func (p *coinNames) Restore(views map[string][]byte) error {
-	v, err := engine.Restored(views, coins.Published)
+func (p *coinNames) Restore(v coins.View) error {
 	p.time = v.Time
 	for _, c := range v.Coins {
 		p.coins[c.Key] = c
 	}
-	return err
+	return nil
 }
 
 // Apply takes listings and entries that are newer than what is known.
-func (p *coinNames) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *coinNames) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Coins {
-		p.list(&b.Coins[i])
+		changed = p.list(&b.Coins[i]) || changed
 	}
 	for i := range b.Entries {
 		e := &b.Entries[i]
@@ -70,22 +59,23 @@ func (p *coinNames) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		}
 		entry, place := e.Entry, e.Place
 		c.Key, c.Entry, c.Place = e.CoinKey, &entry, &place
-		p.coins[c.Key], p.changed = c, true
+		p.coins[c.Key], changed = c, true
 	}
-	return nil
+	return changed
 }
 
-// list takes a listing. Of two of the same moment one is chosen by what it says, so
-// that their order makes no difference.
-func (p *coinNames) list(m *market.CoinMarket) {
+// list takes a listing, and reports whether it is newer than what is known. Of two of the
+// same moment one is chosen by what it says, so that their order makes no difference.
+func (p *coinNames) list(m *market.CoinMarket) bool {
 	c := p.coins[m.Key]
 	listing := coins.Listing{Time: m.Time, Symbol: m.Symbol, Name: m.Name, Rank: m.Rank}
 	if c.Listing != nil && c.Listing.Compare(&listing) >= 0 || m.Time < p.oldest() {
-		return
+		return false
 	}
 	p.time = max(p.time, m.Time)
 	c.Key, c.Listing = m.Key, &listing
-	p.coins[c.Key], p.changed = c, true
+	p.coins[c.Key] = c
+	return true
 }
 
 // oldest is the time of the oldest figures of a listing, ms.
@@ -112,13 +102,9 @@ func (p *coinNames) age() {
 	}
 }
 
-// Changes returns the view when there is anything newer of a coin.
-func (p *coinNames) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
-	}
-	p.changed = false
+// View has all coins.
+func (p *coinNames) View(time.Time) coins.View {
 	p.age()
 	v := coins.View{Time: p.time, Coins: slices.AppendSeq(make([]coins.Coin, 0, len(p.coins)), maps.Values(p.coins))}
-	return engine.Changes{Views: []engine.View{engine.ViewOf(coins.Published, v)}}
+	return v
 }

@@ -9,40 +9,28 @@ import (
 
 // dayRates keeps the view of exchange rates.
 type dayRates struct {
-	engine.Defaults[*Batch]
-	known   rates.View
-	changed bool
+	known rates.View
 }
 
-func newDayRates() *dayRates { return new(dayRates) }
-
-// Name is that of the view.
-func (p *dayRates) Name() string { return rates.Name }
-
-// Restores has its own view.
-func (p *dayRates) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(rates.Published)}
+func newDayRates() Projection {
+	return engine.KeepView(rates.Published, func() *dayRates { return new(dayRates) })
 }
 
 // Restore takes the rates from the view.
-func (p *dayRates) Restore(views map[string][]byte) (err error) {
-	p.known, err = engine.Restored(views, rates.Published)
-	return err
-}
-
-// Apply takes the rates of days.
-func (p *dayRates) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
-	for _, day := range b.Rates {
-		p.changed = p.known.Add(day) || p.changed
-	}
+func (p *dayRates) Restore(v rates.View) error {
+	p.known = v
 	return nil
 }
 
-// Changes returns the view when a rate has changed.
-func (p *dayRates) Changes(time.Time, bool) engine.Changes {
-	if !p.changed {
-		return engine.Changes{}
+// Apply takes the rates of days.
+func (p *dayRates) Apply(b *Batch, _ time.Time) (changed bool) {
+	for _, day := range b.Rates {
+		changed = p.known.Add(day) || changed
 	}
-	p.changed = false
-	return engine.Changes{Views: []engine.View{engine.ViewOf(rates.Published, p.known)}}
+	return changed
+}
+
+// View has the last days.
+func (p *dayRates) View(time.Time) rates.View {
+	return p.known
 }
