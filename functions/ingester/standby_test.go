@@ -19,7 +19,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
-	"quotary/shared/venue/wire"
 )
 
 // task is one of several ingesters on the same tables.
@@ -263,12 +262,12 @@ func (w *world) checkRows(fills []market.Fill) {
 		if want[f.Address] == nil {
 			want[f.Address] = map[string]bool{}
 		}
-		want[f.Address][string(wire.AppendFill(nil, f))] = true
+		want[f.Address][string(f.AppendJSON(nil))] = true
 	}
 	for address, written := range want {
 		stored := 0
 		for f := range must.All(w.t, filldata.Newest(w.t.Context(), w.stores.Log, address, "", 0)) {
-			if stored++; !written[string(wire.AppendFill(nil, &f))] {
+			if stored++; !written[string(f.AppendJSON(nil))] {
 				w.t.Errorf("no node wrote the fill %+v", f)
 			}
 		}

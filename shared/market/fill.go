@@ -18,6 +18,14 @@ const (
 // String is the side on the wire.
 func (s Side) String() string { return string(s) }
 
+// UnmarshalText reads a side as on the wire; any other text is none.
+func (s *Side) UnmarshalText(text []byte) error {
+	if *s = 0; len(text) == 1 {
+		*s = Side(text[0])
+	}
+	return nil
+}
+
 // Dirs of fills that nobody executed against: see [Fill.IsTrade].
 const (
 	// DustConversion books one account's share of a converted spot remainder; see
@@ -29,42 +37,43 @@ const (
 
 // Fill is one account's side of one execution. The decimal fields are the
 // venue's own texts, validated when read, so that what is stored and served is
-// what the venue wrote; [ParseDecimal] never fails on them.
+// what the venue wrote; [ParseDecimal] never fails on them. Its members in JSON are the
+// venue's; [Fill.AppendJSON] writes them.
 type Fill struct {
-	Address       string       // of the account: 0x and 40 lower-case hex digits
-	Coin          string       // BTC, xyz:GOLD (builder-deployed), @107 or PURR/USDC (spot)
-	Px            string       // quote units per base unit
-	Sz            string       // base units
-	Side          Side         // of this account
-	Time          int64        // of the block, ms
-	StartPosition string       // position before the fill, base units; negative is short
-	Dir           string       // "Open Long", "Close Short", "Buy", ...
-	ClosedPnl     string       // realized by this fill, quote units
-	Hash          string       // of the transaction; zeros for TWAP slices and liquidations
-	Oid           int64        // order
-	Crossed       bool         // this account was the taker
-	Fee           string       // FeeToken units; negative is a rebate
-	Tid           int64        // trade, the same on both its fills; 0 on dust conversions
-	FeeToken      string       // USDC, or the bought token on spot
-	Cloid         string       // client order id, "" without
-	Liquidation   *Liquidation // nil unless the execution liquidated someone
-	Builder       string       // address that routed the order, "" without
-	BuilderFee    string       // part of Fee that went to Builder, "" where it is not known
-	TwapID        *int64       // nil unless the order is a slice of a TWAP
+	Address       string       `json:"-"`             // of the account: 0x and 40 lower-case hex digits
+	Coin          string       `json:"coin"`          // BTC, xyz:GOLD (builder-deployed), @107 or PURR/USDC (spot)
+	Px            string       `json:"px"`            // quote units per base unit
+	Sz            string       `json:"sz"`            // base units
+	Side          Side         `json:"side"`          // of this account
+	Time          int64        `json:"time"`          // of the block, ms
+	StartPosition string       `json:"startPosition"` // position before the fill, base units; negative is short
+	Dir           string       `json:"dir"`           // "Open Long", "Close Short", "Buy", ...
+	ClosedPnl     string       `json:"closedPnl"`     // realized by this fill, quote units
+	Hash          string       `json:"hash"`          // of the transaction; zeros for TWAP slices and liquidations
+	Oid           int64        `json:"oid"`           // order
+	Crossed       bool         `json:"crossed"`       // this account was the taker
+	Fee           string       `json:"fee"`           // FeeToken units; negative is a rebate
+	Tid           int64        `json:"tid"`           // trade, the same on both its fills; 0 on dust conversions
+	FeeToken      string       `json:"feeToken"`      // USDC, or the bought token on spot
+	Cloid         string       `json:"cloid"`         // client order id, "" without
+	Liquidation   *Liquidation `json:"liquidation"`   // nil unless the execution liquidated someone
+	Builder       string       `json:"builder"`       // address that routed the order, "" without
+	BuilderFee    string       `json:"builderFee"`    // part of Fee that went to Builder, "" where it is not known
+	TwapID        *int64       `json:"twapId"`        // nil unless the order is a slice of a TWAP
 
 	// Seq orders fills of one millisecond as they were executed: block number
 	// x 1,000,000 + index in the block, or where the source knows no blocks
 	// its own increasing position, or 0. Where two sources have one trade, the
 	// higher Seq is believed.
-	Seq int64
+	Seq int64 `json:"-"`
 }
 
 // Liquidation is whom an execution liquidated: the account of the fill or the other
 // side, see [Fill.Liquidates]. The venue may leave each of its texts out: then it is "".
 type Liquidation struct {
-	LiquidatedUser string // address
-	MarkPx         string // mark price that triggered it, quote units
-	Method         string // market, backstop or adl
+	LiquidatedUser string `json:"liquidatedUser"` // address
+	MarkPx         string `json:"markPx"`         // mark price that triggered it, quote units
+	Method         string `json:"method"`         // market, backstop or adl
 }
 
 // AppendID appends what tells f from the other fills of its account and time: its coin, trade

@@ -14,35 +14,37 @@ import (
 // OrderStatus is a status that an order of an account came to, as a node writes
 // it. An order comes to several: open, then filled, canceled or another
 // one that it stays in. The decimal texts are the venue's own; texts that the
-// venue has as null are "".
+// venue has as null are "". What is of the order itself has the venue's members in JSON;
+// [OrderStatus.AppendJSON] writes it with its status.
 type OrderStatus struct {
-	Address    string
-	Time       int64  // when the order came to the status, ms
-	Hash       string // of the transaction, "" where there is none
-	Builder    string // address that routed the order, "" without
-	BuilderFee int64  // what the builder takes, in tenths of a basis point
-	Status     string // open, filled, canceled, ...
+	Address    string `json:"-"`
+	Time       int64  `json:"-"` // when the order came to the status, ms
+	Hash       string `json:"-"` // of the transaction, "" where there is none
+	Builder    string `json:"-"` // address that routed the order, "" without
+	BuilderFee int64  `json:"-"` // what the builder takes, in tenths of a basis point
+	Status     string `json:"-"` // open, filled, canceled, ...
 
-	Coin             string
-	Side             string // B or A
-	LimitPx          string // quote units per base unit
-	Sz, OrigSz       string // base units: what rests, and what was placed
-	Oid              int64
-	Timestamp        int64 // when the order was placed, ms
-	TriggerCondition string
-	IsTrigger        bool
-	TriggerPx        string
-	Children         json.RawMessage // orders that it brings along
-	IsPositionTpsl   bool
-	ReduceOnly       bool
-	OrderType        string // Limit, Market, Stop Market, ...
-	Tif              string // Gtc, Ioc, Alo, FrontendMarket, ...; "" on triggers
-	Cloid            string
+	Coin             string          `json:"coin"`
+	Side             string          `json:"side"`    // B or A
+	LimitPx          string          `json:"limitPx"` // quote units per base unit
+	Sz               string          `json:"sz"`      // base units, what rests
+	OrigSz           string          `json:"origSz"`  // base units, what was placed
+	Oid              int64           `json:"oid"`
+	Timestamp        int64           `json:"timestamp"` // when the order was placed, ms
+	TriggerCondition string          `json:"triggerCondition"`
+	IsTrigger        bool            `json:"isTrigger"`
+	TriggerPx        string          `json:"triggerPx"`
+	Children         json.RawMessage `json:"children"` // orders that it brings along
+	IsPositionTpsl   bool            `json:"isPositionTpsl"`
+	ReduceOnly       bool            `json:"reduceOnly"`
+	OrderType        string          `json:"orderType"` // Limit, Market, Stop Market, ...
+	Tif              string          `json:"tif"`       // Gtc, Ioc, Alo, FrontendMarket, ...; "" on triggers
+	Cloid            string          `json:"cloid"`
 
 	// Seq orders statuses of one millisecond as they came about: block number x
 	// [SeqPerBlock] + index in the block, or where the source knows no blocks its
 	// own increasing position.
-	Seq int64
+	Seq int64 `json:"-"`
 }
 
 // Statuses that say whether an order rests: all others are ends without execution of

@@ -6,7 +6,6 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/venue/wire"
 )
 
 // bestPrices publishes the best bid and ask of all coins. They come from whichever
@@ -78,5 +77,5 @@ func sameLevel(a, b *market.Level) bool {
 }
 
 func bestFrame(best *market.BBO) []byte {
-	return append(wire.AppendBBO(inChannel(channel.BBO), best), '}')
+	return append(best.AppendJSON(inChannel(channel.BBO)), '}')
 }

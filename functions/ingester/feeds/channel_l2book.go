@@ -18,7 +18,6 @@ import (
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/venue/wire"
 )
 
 // books publishes the books of all coins, each in the groupings that are followed.
@@ -266,7 +265,7 @@ func (b *books) joinedByVenue(v *bookView, coin string, g market.Grouping) bool 
 func bookFrame(book *market.Book, g market.Grouping, depth int, stale bool) []byte {
 	grouped := book.Group(g)
 	grouped = grouped.Top(depths[depth])
-	return append(wire.AppendBook(inChannel(channel.L2Book), &grouped, stale), '}')
+	return append(grouped.AppendJSON(inChannel(channel.L2Book), stale), '}')
 }
 
 // markStale marks the frame of a book as old.

@@ -7,7 +7,6 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
-	"quotary/shared/venue/wire"
 )
 
 const (
@@ -77,7 +76,7 @@ func (ts *trades) publish(list []market.Trade) {
 		if len(c.fresh) == 0 {
 			touched = append(touched, c)
 		}
-		c.fresh = append(c.fresh, wire.AppendTrade(make([]byte, 0, 384), t))
+		c.fresh = append(c.fresh, t.AppendJSON(make([]byte, 0, 384)))
 	}
 	for _, c := range touched {
 		c.last = append(c.last, c.fresh[max(0, len(c.fresh)-tapeLength):]...)

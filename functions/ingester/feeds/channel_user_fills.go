@@ -11,7 +11,6 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 	"quotary/shared/text/jsontext"
-	"quotary/shared/venue/wire"
 )
 
 // fillsKept is how many fills of an account a snapshot has at most, as at the venue.
@@ -174,7 +173,7 @@ func (l *fillList) add(f *market.Fill) (listedFill, bool) {
 	if at == 0 && len(l.fills) >= fillsKept {
 		return one, false
 	}
-	one.body = wire.AppendFill(make([]byte, 0, 480), f)
+	one.body = f.AppendJSON(make([]byte, 0, 480))
 	l.known[one.key] = true
 	l.fills = slices.Insert(l.fills, at, one)
 	return one, true

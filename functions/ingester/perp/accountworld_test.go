@@ -100,7 +100,7 @@ func blockLine(n int64, list ...market.Fill) string {
 		if i > 0 {
 			text += ","
 		}
-		text += `["` + list[i].Address + `",` + string(wire.AppendFill(nil, &list[i])) + `]`
+		text += `["` + list[i].Address + `",` + string(list[i].AppendJSON(nil)) + `]`
 	}
 	return text + `]}`
 }

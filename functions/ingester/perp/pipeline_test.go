@@ -102,7 +102,7 @@ func contents(t testing.TB, s engine.Stores, list []market.Fill) map[string][]st
 		}
 		if all[f.Address] == nil {
 			for stored := range must.All(t, fills.Newest(t.Context(), s.Log, f.Address, "", 0)) {
-				all[f.Address] = append(all[f.Address], string(wire.AppendFill(nil, &stored)))
+				all[f.Address] = append(all[f.Address], string(stored.AppendJSON(nil)))
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func TestAReplayIsThereOnceHoweverOften(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "lines")
 	var lines strings.Builder
 	for i := range list {
-		fmt.Fprintf(&lines, "[%q,%s]\n", list[i].Address, wire.AppendFill(nil, &list[i]))
+		fmt.Fprintf(&lines, "[%q,%s]\n", list[i].Address, list[i].AppendJSON(nil))
 	}
 	must.Do(t, os.WriteFile(other, []byte(lines.String()), 0o600))
 	stop = run(t, newPipeline(stores, newSpool(stores, dir).Source()))

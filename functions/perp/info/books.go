@@ -8,7 +8,6 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
-	"quotary/shared/venue/wire"
 )
 
 // staleAfter is how old a book may be before it says so. The venue sends a book
@@ -36,7 +35,7 @@ func (i *info) l2Book(ctx context.Context, in *catalog.InfoIn) (json.RawMessage,
 	}
 	book = book.Group(grouping)
 	stale := api.Now(ctx).Sub(time.UnixMilli(book.Time)) > staleAfter
-	return wire.AppendBook(nil, &book, stale), nil
+	return book.AppendJSON(nil, stale), nil
 }
 
 // small is an optional number as an int; nil stays nil. Numbers beyond the range

@@ -10,7 +10,6 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
-	"quotary/shared/venue/wire"
 )
 
 // maxStatuses is how many entries one answer of historicalOrders holds.
@@ -27,7 +26,7 @@ func (i *info) historicalOrders(ctx context.Context, in *catalog.InfoIn) (json.R
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = wire.AppendOrder(b, &status)
+		b = status.AppendJSON(b)
 	}
 	return append(b, ']'), nil
 }
@@ -47,7 +46,7 @@ func (i *info) orderStatus(ctx context.Context, in *catalog.InfoIn) (json.RawMes
 	if len(found) == 0 || found[0].Address != string(*in.User) {
 		return json.RawMessage("null"), nil
 	}
-	return wire.AppendOrder(nil, &found[0]), nil
+	return found[0].AppendJSON(nil), nil
 }
 
 // orderOf names an order of an account.

@@ -14,7 +14,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/text/jsontext"
-	"quotary/shared/venue/wire"
 )
 
 // Name of the view.
@@ -32,7 +31,7 @@ type Body = json.RawMessage
 
 // NewBody encodes a book that passed [market.Book.Check].
 func NewBody(b *market.Book) Body {
-	return wire.AppendBook(make([]byte, 0, 128+48*(len(b.Bids)+len(b.Asks))), b, false)
+	return b.AppendJSON(make([]byte, 0, 128+48*(len(b.Bids)+len(b.Asks))), false)
 }
 
 // NewView is the view of some books.

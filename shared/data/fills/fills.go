@@ -13,7 +13,6 @@ import (
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/venue/wire"
 )
 
 // Name of the dataset. A row has the account's address as subject and the fill's own id
@@ -31,7 +30,7 @@ func row(f *market.Fill) store.Row {
 		ID:      string(f.AppendID(nil)),
 		Seq:     f.Seq,
 		Index:   [4]string{ofCoin(f.Address, f.Coin), oid, "", f.Builder},
-		Body:    wire.AppendFill(make([]byte, 0, 480), f),
+		Body:    f.AppendJSON(make([]byte, 0, 480)),
 	}
 	if f.TwapID != nil {
 		r.Index[2] = strconv.FormatInt(*f.TwapID, 10)
@@ -97,45 +96,9 @@ func ByBuilder(ctx context.Context, l *store.Log, builder string, to time.Time, 
 
 // Decode reads a row. The fill passes [market.Fill.Check].
 func Decode(r store.Row) (market.Fill, error) {
-	var body struct {
-		Coin          string `json:"coin"`
-		Px            string `json:"px"`
-		Sz            string `json:"sz"`
-		Side          string `json:"side"`
-		Time          int64  `json:"time"`
-		StartPosition string `json:"startPosition"`
-		Dir           string `json:"dir"`
-		ClosedPnl     string `json:"closedPnl"`
-		Hash          string `json:"hash"`
-		Oid           int64  `json:"oid"`
-		Crossed       bool   `json:"crossed"`
-		Fee           string `json:"fee"`
-		Tid           int64  `json:"tid"`
-		Cloid         string `json:"cloid"`
-		FeeToken      string `json:"feeToken"`
-		Builder       string `json:"builder"`
-		BuilderFee    string `json:"builderFee"`
-		TwapID        *int64 `json:"twapId"`
-		Liquidation   *struct {
-			LiquidatedUser string `json:"liquidatedUser"`
-			MarkPx         string `json:"markPx"`
-			Method         string `json:"method"`
-		} `json:"liquidation"`
-	}
-	if err := json.Unmarshal(r.Body, &body); err != nil {
+	f := market.Fill{Address: r.Subject, Seq: r.Seq}
+	if err := json.Unmarshal(r.Body, &f); err != nil {
 		return market.Fill{}, err
-	}
-	f := market.Fill{
-		Address: r.Subject, Coin: body.Coin, Px: body.Px, Sz: body.Sz, Time: body.Time, StartPosition: body.StartPosition,
-		Dir: body.Dir, ClosedPnl: body.ClosedPnl, Hash: body.Hash, Oid: body.Oid, Crossed: body.Crossed, Fee: body.Fee,
-		Tid: body.Tid, FeeToken: body.FeeToken, Cloid: body.Cloid, Builder: body.Builder, BuilderFee: body.BuilderFee,
-		TwapID: body.TwapID, Seq: r.Seq,
-	}
-	if len(body.Side) == 1 {
-		f.Side = market.Side(body.Side[0])
-	}
-	if l := body.Liquidation; l != nil {
-		f.Liquidation = &market.Liquidation{LiquidatedUser: l.LiquidatedUser, MarkPx: l.MarkPx, Method: l.Method}
 	}
 	return f, f.Check()
 }

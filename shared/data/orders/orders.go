@@ -17,7 +17,6 @@ import (
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/venue/wire"
 )
 
 // Names of the datasets: the statuses of orders that were filled, and every other
@@ -43,7 +42,7 @@ func row(s *market.OrderStatus) store.Row {
 		ID:      oid + "#" + s.Status,
 		Seq:     s.Seq,
 		Index:   [4]string{ofPart(s.Address, s.Coin), oid},
-		Body:    wire.AppendOrder(make([]byte, 0, 480), s),
+		Body:    s.AppendJSON(make([]byte, 0, 480)),
 	}
 	if s.Cloid != "" {
 		r.Index[2] = ofPart(s.Address, s.Cloid)
@@ -202,36 +201,14 @@ func latest(list iter.Seq2[market.OrderStatus, error], limit int) ([]market.Orde
 // Builder are not stored.
 func Decode(r store.Row) (market.OrderStatus, error) {
 	var body struct {
-		Order struct {
-			Coin             string          `json:"coin"`
-			Side             string          `json:"side"`
-			LimitPx          string          `json:"limitPx"`
-			Sz               string          `json:"sz"`
-			Oid              int64           `json:"oid"`
-			Timestamp        int64           `json:"timestamp"`
-			TriggerCondition string          `json:"triggerCondition"`
-			IsTrigger        bool            `json:"isTrigger"`
-			TriggerPx        string          `json:"triggerPx"`
-			Children         json.RawMessage `json:"children"`
-			IsPositionTpsl   bool            `json:"isPositionTpsl"`
-			ReduceOnly       bool            `json:"reduceOnly"`
-			OrderType        string          `json:"orderType"`
-			OrigSz           string          `json:"origSz"`
-			Tif              string          `json:"tif"`
-			Cloid            string          `json:"cloid"`
-		} `json:"order"`
-		Status string `json:"status"`
-		Time   int64  `json:"statusTimestamp"`
+		Order  market.OrderStatus `json:"order"`
+		Status string             `json:"status"`
+		Time   int64              `json:"statusTimestamp"`
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return market.OrderStatus{}, err
 	}
-	o := &body.Order
-	s := market.OrderStatus{
-		Address: r.Subject, Time: body.Time, Status: body.Status, Seq: r.Seq,
-		Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, OrigSz: o.OrigSz, Oid: o.Oid, Timestamp: o.Timestamp,
-		TriggerCondition: o.TriggerCondition, IsTrigger: o.IsTrigger, TriggerPx: o.TriggerPx, Children: o.Children,
-		IsPositionTpsl: o.IsPositionTpsl, ReduceOnly: o.ReduceOnly, OrderType: o.OrderType, Tif: o.Tif, Cloid: o.Cloid,
-	}
+	s := body.Order
+	s.Address, s.Time, s.Status, s.Seq = r.Subject, body.Time, body.Status, r.Seq
 	return s, s.Check()
 }

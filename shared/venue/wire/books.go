@@ -104,45 +104,6 @@ func (r *bookReader) integer() (int64, bool) {
 	return n, err == nil
 }
 
-// AppendBook appends book as [ParseBook] reads it, with "stale":true at its end
-// when the source has been silent since.
-func AppendBook(to []byte, book *market.Book, stale bool) []byte {
-	to = appendKeyText(to, `{"coin":`, book.Coin)
-	to = append(to, `,"time":`...)
-	to = strconv.AppendInt(to, book.Time, 10)
-	to = append(to, `,"levels":[`...)
-	to = appendLevels(to, book.Bids)
-	to = append(to, ',')
-	to = appendLevels(to, book.Asks)
-	to = append(to, ']')
-	if stale {
-		to = append(to, `,"stale":true`...)
-	}
-	return append(to, '}')
-}
-
-func appendLevels(to []byte, levels []market.Level) []byte {
-	to = append(to, '[')
-	for i := range levels {
-		if i > 0 {
-			to = append(to, ',')
-		}
-		to = appendLevel(to, &levels[i])
-	}
-	return append(to, ']')
-}
-
-// appendLevel appends {"px","sz","n"}.
-func appendLevel(to []byte, l *market.Level) []byte {
-	to = append(to, `{"px":"`...)
-	to = append(to, l.Px...)
-	to = append(to, `","sz":"`...)
-	to = append(to, l.Sz...)
-	to = append(to, `","n":`...)
-	to = strconv.AppendInt(to, l.N, 10)
-	return append(to, '}')
-}
-
 // ParseBBO reads the best bid and offer of a coin as the venue writes them:
 //
 //	{"coin","time":ms,"bbo":[bid or null, ask or null]}
@@ -176,23 +137,4 @@ func ParseBBO(data []byte) (market.BBO, error) {
 		*to = &market.Level{Px: l.Px, Sz: l.Sz, N: l.N}
 	}
 	return b, nil
-}
-
-// AppendBBO appends {"coin","time":ms,"bbo":[bid level or null, ask level or null]}.
-func AppendBBO(to []byte, b *market.BBO) []byte {
-	to = appendKeyText(to, `{"coin":`, b.Coin)
-	to = append(to, `,"time":`...)
-	to = strconv.AppendInt(to, b.Time, 10)
-	to = append(to, `,"bbo":[`...)
-	to = appendLevelOrNull(to, b.Bid)
-	to = append(to, ',')
-	to = appendLevelOrNull(to, b.Ask)
-	return append(to, `]}`...)
-}
-
-func appendLevelOrNull(to []byte, l *market.Level) []byte {
-	if l == nil {
-		return append(to, `null`...)
-	}
-	return appendLevel(to, l)
 }

@@ -46,7 +46,7 @@ func TestBooksAreGroupedAsTheVenueGroupsThem(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s answers %s: %v", question, w.Body, err)
 		}
-		if again := string(wire.AppendBook(nil, &b, false)); again != w.Body.String() {
+		if again := string(b.AppendJSON(nil, false)); again != w.Body.String() {
 			t.Errorf("the book is written as\n%s\nwant\n%s", again, w.Body)
 		}
 		return b
@@ -104,7 +104,7 @@ func TestAStaleBookSaysSo(t *testing.T) {
 	t.Parallel()
 	b := market.Book{Coin: "xyz:GOLD", Time: 7, Asks: levels("1.5:2.0:3")}
 	const want = `{"coin":"xyz:GOLD","time":7,"levels":[[],[{"px":"1.5","sz":"2.0","n":3}]],"stale":true}`
-	if got := wire.AppendBook(nil, &b, true); string(got) != want || !json.Valid(got) {
+	if got := b.AppendJSON(nil, true); string(got) != want || !json.Valid(got) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -119,16 +119,16 @@ func FuzzParseBook(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := wire.ParseBook(wire.AppendBook(nil, &b, false))
+		again, err := wire.ParseBook(b.AppendJSON(nil, false))
 		if err != nil {
-			t.Fatalf("%q is written as %q: %v", body, wire.AppendBook(nil, &b, false), err)
+			t.Fatalf("%q is written as %q: %v", body, b.AppendJSON(nil, false), err)
 		}
-		if string(wire.AppendBook(nil, &again, true)) != string(wire.AppendBook(nil, &b, true)) {
-			t.Fatalf("%q is written as %q", body, wire.AppendBook(nil, &again, true))
+		if string(again.AppendJSON(nil, true)) != string(b.AppendJSON(nil, true)) {
+			t.Fatalf("%q is written as %q", body, again.AppendJSON(nil, true))
 		}
 		for _, g := range []market.Grouping{{Figs: 2, Mantissa: 1}, {Figs: 5, Mantissa: 5}} {
 			joined := b.Group(g)
-			if _, err := wire.ParseBook(wire.AppendBook(nil, &joined, false)); err != nil {
+			if _, err := wire.ParseBook(joined.AppendJSON(nil, false)); err != nil {
 				t.Fatalf("%q grouped by %+v: %v", body, g, err)
 			}
 		}
@@ -144,7 +144,7 @@ func BenchmarkBook(b *testing.B) {
 		book.Bids = append(book.Bids, market.Level{Px: fmt.Sprintf("%d.0", 105056-i*3), Sz: "1.53201", N: 3})
 		book.Asks = append(book.Asks, market.Level{Px: fmt.Sprintf("%d.0", 105057+i*3), Sz: "0.53201", N: 3})
 	}
-	body := wire.AppendBook(nil, &book, false)
+	body := book.AppendJSON(nil, false)
 	b.Run("read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -154,7 +154,7 @@ func BenchmarkBook(b *testing.B) {
 	b.Run("write", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			body = wire.AppendBook(body[:0], &book, false)
+			body = book.AppendJSON(body[:0], false)
 		}
 	})
 	b.Run("group", func(b *testing.B) {

@@ -8,7 +8,6 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/text/jsonscan"
-	"quotary/shared/text/jsontext"
 )
 
 // errSyntax reports that the text is no JSON, or not of the expected shape.
@@ -314,72 +313,4 @@ func (r *fillReader) integer() (int64, bool) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n >= 0 && s[0] != '-'
-}
-
-// AppendFill appends f as the venue writes it, keys in the venue's order and
-// without the account's address, which the venue writes beside it. Keys that the
-// venue leaves out (cloid, liquidation and what is in it, builder, builderFee) are left
-// out; twapId is null without a TWAP. f has passed [market.Fill.Check].
-func AppendFill(b []byte, f *market.Fill) []byte {
-	b = appendKeyText(b, `{"coin":`, f.Coin)
-	b = append(b, `,"px":"`...)
-	b = append(b, f.Px...)
-	b = append(b, `","sz":"`...)
-	b = append(b, f.Sz...)
-	b = append(b, `","side":"`...)
-	b = append(b, byte(f.Side))
-	b = append(b, `","time":`...)
-	b = strconv.AppendInt(b, f.Time, 10)
-	b = append(b, `,"startPosition":"`...)
-	b = append(b, f.StartPosition...)
-	b = appendKeyText(b, `","dir":`, f.Dir)
-	b = append(b, `,"closedPnl":"`...)
-	b = append(b, f.ClosedPnl...)
-	b = appendKeyText(b, `","hash":`, f.Hash)
-	b = append(b, `,"oid":`...)
-	b = strconv.AppendInt(b, f.Oid, 10)
-	b = append(b, `,"crossed":`...)
-	b = strconv.AppendBool(b, f.Crossed)
-	b = append(b, `,"fee":"`...)
-	b = append(b, f.Fee...)
-	b = append(b, `","tid":`...)
-	b = strconv.AppendInt(b, f.Tid, 10)
-	if f.Cloid != "" {
-		b = appendKeyText(b, `,"cloid":`, f.Cloid)
-	}
-	if l := f.Liquidation; l != nil {
-		b = append(b, `,"liquidation":`...)
-		open := byte('{')
-		for _, member := range [...]struct{ key, text string }{{`"liquidatedUser":`, l.LiquidatedUser}, {`"markPx":`, l.MarkPx}, {`"method":`, l.Method}} {
-			if member.text != "" {
-				b = appendKeyText(append(b, open), member.key, member.text)
-				open = ','
-			}
-		}
-		if open == '{' { // it says nothing but that somebody was liquidated
-			b = append(b, open)
-		}
-		b = append(b, '}')
-	}
-	b = appendKeyText(b, `,"feeToken":`, f.FeeToken)
-	if f.Builder != "" {
-		b = append(b, `,"builder":"`...)
-		b = append(b, f.Builder...)
-		b = append(b, '"')
-	}
-	if f.BuilderFee != "" {
-		b = append(b, `,"builderFee":"`...)
-		b = append(b, f.BuilderFee...)
-		b = append(b, '"')
-	}
-	if f.TwapID == nil {
-		return append(b, `,"twapId":null}`...)
-	}
-	b = append(b, `,"twapId":`...)
-	b = strconv.AppendInt(b, *f.TwapID, 10)
-	return append(b, '}')
-}
-
-func appendKeyText(b []byte, key, text string) []byte {
-	return jsontext.AppendString(append(b, key...), text)
 }

@@ -43,7 +43,7 @@ func TestABlockLineGivesItsFillsInOrder(t *testing.T) {
 		t.Fatalf("%d fills, %d skipped, %v", len(fills), skipped, err)
 	}
 	for i, want := range []string{buyJSON, sellJSON} {
-		check.Equalf(t, want, string(AppendFill(nil, &fills[i])), "fill %d", i)
+		check.Equalf(t, want, string(fills[i].AppendJSON(nil)), "fill %d", i)
 		if want := int64(1052527672)*1_000_000 + int64(i); fills[i].Seq != want {
 			t.Errorf("fill %d: Seq %d, want %d", i, fills[i].Seq, want)
 		}
@@ -137,7 +137,7 @@ func TestWhatAFillMayLackNeverCostsIt(t *testing.T) {
 			if skipped != 0 || len(fills) != 2 || (err != nil) != c.noticed {
 				t.Fatalf("%d fills, %d skipped, %v", len(fills), skipped, err)
 			}
-			if got := string(AppendFill(nil, &fills[0])); got != want {
+			if got := string(fills[0].AppendJSON(nil)); got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
@@ -231,7 +231,7 @@ func FuzzParseFills(f *testing.F) {
 		for i := range fills {
 			index := fills[i].Seq - number*SeqPerBlock
 			compareFill(t, &fills[i], events[index])
-			again, _, err := ParseFills(nil, event(fills[i].Address, string(AppendFill(nil, &fills[i]))), fills[i].Seq)
+			again, _, err := ParseFills(nil, event(fills[i].Address, string(fills[i].AppendJSON(nil))), fills[i].Seq)
 			if err != nil || len(again) != 1 {
 				t.Fatalf("what AppendFill wrote is not read again: %v", err)
 			}
@@ -297,7 +297,7 @@ func TestARecordingIsReadToTheByte(t *testing.T) {
 		events, _, _ := slow(line)
 		for i, e := range events {
 			f := &fills[from+i]
-			if want, got := string(e[1]), string(AppendFill(nil, f)); got != want {
+			if want, got := string(e[1]), string(f.AppendJSON(nil)); got != want {
 				t.Fatalf("got  %s\nwant %s", got, want)
 			}
 		}

@@ -278,39 +278,3 @@ func (r *orderReader) mismatch(key string) {
 		r.wrong = key
 	}
 }
-
-// AppendOrder appends {"order":{...},"status","statusTimestamp"} as the venue
-// writes it, keys in the venue's order. s has passed [market.OrderStatus.Check].
-func AppendOrder(b []byte, s *market.OrderStatus) []byte {
-	b = appendKeyText(b, `{"order":{"coin":`, s.Coin)
-	b = append(append(b, `,"side":"`...), s.Side...)
-	b = append(append(b, `","limitPx":"`...), s.LimitPx...)
-	b = append(append(b, `","sz":"`...), s.Sz...)
-	b = strconv.AppendInt(append(b, `","oid":`...), s.Oid, 10)
-	b = strconv.AppendInt(append(b, `,"timestamp":`...), s.Timestamp, 10)
-	b = appendKeyText(b, `,"triggerCondition":`, s.TriggerCondition)
-	b = strconv.AppendBool(append(b, `,"isTrigger":`...), s.IsTrigger)
-	b = appendKeyText(b, `,"triggerPx":`, s.TriggerPx)
-	b = append(b, `,"children":`...)
-	if len(s.Children) == 0 || string(s.Children) == "null" {
-		b = append(b, `[]`...)
-	} else {
-		b = append(b, s.Children...)
-	}
-	b = strconv.AppendBool(append(b, `,"isPositionTpsl":`...), s.IsPositionTpsl)
-	b = strconv.AppendBool(append(b, `,"reduceOnly":`...), s.ReduceOnly)
-	b = appendKeyText(b, `,"orderType":`, s.OrderType)
-	b = append(append(b, `,"origSz":"`...), s.OrigSz...)
-	b = appendKeyOrNull(b, `","tif":`, s.Tif)
-	b = appendKeyOrNull(b, `,"cloid":`, s.Cloid)
-	b = appendKeyText(b, `},"status":`, s.Status)
-	return append(strconv.AppendInt(append(b, `,"statusTimestamp":`...), s.Time, 10), '}')
-}
-
-// appendKeyOrNull appends a text of which "" stands for the venue's null.
-func appendKeyOrNull(b []byte, key, text string) []byte {
-	if text == "" {
-		return append(append(b, key...), `null`...)
-	}
-	return appendKeyText(b, key, text)
-}

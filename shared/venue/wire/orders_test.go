@@ -41,7 +41,7 @@ func TestAnOrderStatusIsWrittenAsTheVenueWritesIt(t *testing.T) {
 		if s.Address != "0xa11ce00000000000000000000000000000000001" {
 			t.Errorf("the address became %s", s.Address)
 		}
-		if got := string(wire.AppendOrder(nil, s)); got != want {
+		if got := string(s.AppendJSON(nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

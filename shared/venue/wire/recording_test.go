@@ -72,7 +72,7 @@ func checkBook(t *testing.T, recorded []byte) {
 		t.Fatalf("%v: %.200s", err, recorded)
 	}
 	var want, got any
-	if json.Unmarshal(recorded, &want) != nil || json.Unmarshal(wire.AppendBook(nil, &b, false), &got) != nil {
+	if json.Unmarshal(recorded, &want) != nil || json.Unmarshal(b.AppendJSON(nil, false), &got) != nil {
 		t.Fatalf("no JSON: %.200s", recorded)
 	}
 	if w, g := mustJSON(t, want), mustJSON(t, got); w != g {

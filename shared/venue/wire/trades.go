@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
@@ -76,19 +75,6 @@ func (w *wireTrade) trade() (market.Trade, error) {
 	copy(t.Users[:], w.Users)
 	t.Tidy()
 	return t, nil
-}
-
-// AppendTrade appends t as the public API writes a trade.
-func AppendTrade(b []byte, t *market.Trade) []byte {
-	b = appendKeyText(b, `{"coin":`, t.Coin)
-	b = append(append(b, `,"side":"`...), byte(t.Side))
-	b = market.AppendText(append(b, `","px":"`...), t.Px)
-	b = market.AppendText(append(b, `","sz":"`...), t.Sz)
-	b = appendKeyText(b, `","hash":`, t.Hash)
-	b = strconv.AppendInt(append(b, `,"time":`...), t.Time, 10)
-	b = strconv.AppendInt(append(b, `,"tid":`...), t.Tid, 10)
-	b = appendKeyText(b, `,"users":[`, t.Users[0])
-	return append(appendKeyText(b, `,`, t.Users[1]), `]}`...)
 }
 
 // ValidMids leaves out of mid prices by coin what is no price.

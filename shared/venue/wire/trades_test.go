@@ -26,7 +26,7 @@ func TestPublicTradesAreChecked(t *testing.T) {
 			t.Errorf("%s: %d trades, %d malformed, %v", name, len(trades), malformed, err)
 			continue
 		}
-		if got := string(wire.AppendTrade(nil, &trades[0])); got != good {
+		if got := string(trades[0].AppendJSON(nil)); got != good {
 			t.Errorf("written again it is %s", got)
 		}
 	}
@@ -43,7 +43,7 @@ func TestPublicTradesAreChecked(t *testing.T) {
 		"a hash of none": {strings.Replace(good, `"hash":"0x1"`, `"hash":{"a":1}`, 1), `"hash":""`},
 	} {
 		trades, malformed, err := wire.ParseTrades([]byte("["+good+","+c.one+"]"), false)
-		if err != nil || len(trades) != 2 || malformed != 0 || !strings.Contains(string(wire.AppendTrade(nil, &trades[1])), c.want) {
+		if err != nil || len(trades) != 2 || malformed != 0 || !strings.Contains(string(trades[1].AppendJSON(nil)), c.want) {
 			t.Errorf("%s: %+v, %d malformed, %v", name, trades, malformed, err)
 		}
 	}
