@@ -8,7 +8,6 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
-	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
@@ -21,6 +20,7 @@ import (
 	"quotary/shared/service/pairlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
+	"quotary/shared/venue"
 )
 
 // reader answers from what is stored of perpetuals.
@@ -38,7 +38,7 @@ type reader struct {
 func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Published.Open(views, clock), trades: pairtrades.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
-		perps: tickers.Published.Open(views, clock), contexts: contexts.PerpsOnly.Open(views, clock),
+		perps: tickers.Published.Open(views, clock), contexts: venue.PerpContexts.Open(views, clock),
 		coins: coins.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
 	}
 }

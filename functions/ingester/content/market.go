@@ -10,7 +10,6 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/shared/catalog"
-	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
@@ -19,6 +18,7 @@ import (
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/venue"
 )
 
 // markets is the source of the flashes that markets make. It looks at the views of the
@@ -71,7 +71,7 @@ func (m *markets) follow(ctx context.Context, from engine.Position, sink engine.
 	m.began = m.now()
 	m.tickers, m.pairs = pairtickers.Published.Open(m.views, m.now), pairs.Published.Open(m.views, m.now)
 	m.liquidated, m.contracts = pairliquidations.Published.Open(m.views, m.now), contracts.Published.Open(m.views, m.now)
-	m.perps = contexts.PerpsOnly.Open(m.views, m.now)
+	m.perps = venue.PerpContexts.Open(m.views, m.now)
 	return source.Poll(ctx, marketEvery, m.config.Logger.With("source", "markets"), "the state of markets", func(ctx context.Context) error {
 		return m.look(ctx, sink)
 	})
