@@ -19,6 +19,7 @@ import (
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/signature"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -54,10 +55,7 @@ const (
 func TestAValidSignatureIsAllowedWithItsLimits(t *testing.T) {
 	t.Parallel()
 	w, a := open(t)
-	out, err := a.authorize(t.Context(), request(http.MethodGet, tickers, w.Sign(w.SubKey)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(a.authorize(t.Context(), request(http.MethodGet, tickers, w.Sign(w.SubKey))))(t)
 	statement := out.PolicyDocument.Statement[0]
 	if statement.Effect != "Allow" || statement.Resource[0] != stage || out.PrincipalID != w.SubKey.AccessKey {
 		t.Errorf("policy = %+v", out)
@@ -138,18 +136,13 @@ func TestAGrantIsDemandedFromTheDistributor(t *testing.T) {
 	w, a := open(t)
 	const history = "/upgrade/v2/futures/funding-rate/history"
 	effect := func() string {
-		out, err := a.authorize(t.Context(), request(http.MethodGet, history, w.Sign(w.SubKey)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(a.authorize(t.Context(), request(http.MethodGet, history, w.Sign(w.SubKey))))(t)
 		return out.PolicyDocument.Statement[0].Effect
 	}
 	if got := effect(); got != "Allow" {
 		t.Errorf("with all grants: %s", got)
 	}
-	if err := w.Keys.SetGrants(t.Context(), w.Primary.AccessKey, []string{"futures:LIQUIDATION_MAP"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.SetGrants(t.Context(), w.Primary.AccessKey, []string{"futures:LIQUIDATION_MAP"}))
 	if got := effect(); got != "Deny" {
 		t.Errorf("without the grant: %s", got)
 	}
@@ -189,10 +182,7 @@ func TestAReplayReachesTheFunctionWithItsReason(t *testing.T) {
 		{"a POST", posted, admission.VerdictRefused},
 		{"a handshake", handshake, admission.VerdictRefused},
 	} {
-		out, err := a.authorize(t.Context(), step.event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(a.authorize(t.Context(), step.event))(t)
 		caller, verdict, refusal := admission.CallerFrom(out.Context)
 		if verdict != step.want || verdict == admission.VerdictRefused && (refusal.Message != "nonce already used" || refusal.Reason != catalog.ReasonNonceUsed || caller.AccessKey != "") {
 			t.Errorf("%s: %+v, %v, %q", step.name, caller, verdict, refusal)
@@ -202,10 +192,7 @@ func TestAReplayReachesTheFunctionWithItsReason(t *testing.T) {
 		fresh := request("", "", w.Sign(w.SubKey))
 		once.MultiValueQueryStringParameters, once.QueryStringParameters = fresh.MultiValueQueryStringParameters, fresh.QueryStringParameters
 		for _, want := range []admission.Verdict{admission.VerdictCaller, admission.VerdictRefused} {
-			out, err := a.authorize(t.Context(), once)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(a.authorize(t.Context(), once))(t)
 			if _, verdict, _ := admission.CallerFrom(out.Context); verdict != want {
 				t.Errorf("%s %s: %v, want %v", once.HTTPMethod, once.Resource, verdict, want)
 			}
@@ -229,9 +216,7 @@ func TestAConnectionDemandsTheActionOfItsFeed(t *testing.T) {
 	t.Parallel()
 	w, a := open(t)
 	level := keys.Allow("HL_WS_FILLS")
-	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level))
 	for feed, effect := range map[string]string{"fills": "Allow", "ws": "Deny", "filled-orders": "Deny", "clearinghouse-state": "Deny", "other": "Deny"} {
 		event := request("", "", w.Sign(w.SubKey))
 		event.StageVariables = map[string]string{"feed": feed}

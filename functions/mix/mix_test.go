@@ -18,6 +18,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 type world struct {
@@ -38,10 +39,7 @@ func newWorld(t *testing.T) *world {
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -58,9 +56,7 @@ func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {
 			at := apitest.Start.Add(-[]time.Duration{0, 24 * time.Hour, 7 * 24 * time.Hour}[i]).Add(-10 * time.Minute).UnixMilli()
 			bar := market.Bar{Time: market.Minute1.StartMs(at)}
 			bar.Add(at, dec(t, share))
-			if err := pairseries.Ratios.Put(t.Context(), w.series, pair.Key, pairseries.Tiers[0], bar); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, pairseries.Ratios.Put(t.Context(), w.series, pair.Key, pairseries.Tiers[0], bar))
 		}
 	}
 	storetest.Publish(t, w.views, contracts.Published, v)
@@ -89,9 +85,7 @@ func TestARatioOfThePastIsKnownOnlyWhereEachPerpetualOfNowHasAShare(t *testing.T
 			if c.key == "btcswapusd:bybit" {
 				bar.Close = dec(t, "0.1")
 			}
-			if err := pairseries.Ratios.Put(t.Context(), w.series, c.key, pairseries.Tiers[0], bar); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, pairseries.Ratios.Put(t.Context(), w.series, c.key, pairseries.Tiers[0], bar))
 		}
 	}
 	storetest.Publish(t, w.views, contracts.Published, v)

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/text/strictjson"
 )
 
@@ -177,9 +178,7 @@ func TestLimitsAreThoseInForceNow(t *testing.T) {
 	p, q := w.connect(key, channel.FeedChannels), w.connect(key, channel.FeedFills)
 	limit := func(n int64) {
 		t.Helper()
-		if err := w.Keys.UpdateSubKey(t.Context(), w.Primary.AccessKey, keys.SubKeyChange{AccessKey: key.AccessKey, WSSubLimit: &n}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Keys.UpdateSubKey(t.Context(), w.Primary.AccessKey, keys.SubKeyChange{AccessKey: key.AccessKey, WSSubLimit: &n}))
 	}
 	trades := func(coin string) string { return fmt.Sprintf(`{"type":"trades","coin":%q}`, coin) }
 	for i, coin := range []string{"BTC", "ETH"} {
@@ -203,18 +202,13 @@ func TestWhoMayNotFollowAFeedAnyLongerGetsNoSubscription(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	p, q := w.connect(w.SubKey, channel.FeedChannels), w.connect(w.SubKey, channel.FeedFills)
-	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", keys.Allow(channel.FeedFills.Action())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", keys.Allow(channel.FeedFills.Action())))
 	p.errs(subscribeTo(`{"type":"trades","coin":"BTC"}`), "the subscription is refused: the level of the sub-key does not permit the feed")
 	q.says(message("subscribe", alice), `{"type":"subscribe"}`)
 	if used := w.used(w.SubKey); used != (connectionstest.Usage{Connections: 2, Subscriptions: 1}) {
 		t.Errorf("used %+v", used)
 	}
-	secret, err := w.Keys.ResetSecret(t.Context(), w.Primary.AccessKey, w.SubKey.AccessKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Get(w.Keys.ResetSecret(t.Context(), w.Primary.AccessKey, w.SubKey.AccessKey))(t)
 	q.says(message("subscribe", bob), `{"error":"the subscription is refused: the secret of the sub-key was reset"}`)
 	w.connect(apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: string(secret)}, channel.FeedFills).says(message("subscribe", alice), `{"type":"subscribe"}`)
 }

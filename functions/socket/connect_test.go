@@ -19,6 +19,7 @@ import (
 	"quotary/shared/gate/connections/connectionstest"
 	"quotary/shared/gate/keys"
 	"quotary/shared/store/schema"
+	"quotary/shared/testing/must"
 )
 
 func TestTheConnectionOverTheLimitIsRefusedOnEveryFeed(t *testing.T) {
@@ -50,9 +51,7 @@ func TestTheDistributorsLimitHoldsForAllItsKeys(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	d := w.Register(t, keys.Preset{Name: "Small", Level: "all", MaxSubKeys: 5, WSConnLimit: 2})
-	if err := w.Keys.PutLevel(t.Context(), d.AccessKey, "all", allowed()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.PutLevel(t.Context(), d.AccessKey, "all", allowed()))
 	quota := int64(1)
 	one := w.Issue(t, d, keys.NewSubKey{Name: "one", MonthlyQuota: &quota})
 	two := w.Issue(t, d, keys.NewSubKey{Name: "two", MonthlyQuota: &quota})
@@ -72,9 +71,7 @@ func TestWhileWhatWasOpenBeforeALimitIsNotCountedNothingGetsIn(t *testing.T) {
 	key := w.limited(0, 0)
 	p := w.connect(key, channel.FeedChannels)
 	limit := int64(3)
-	if err := w.Keys.UpdateSubKey(t.Context(), w.Primary.AccessKey, keys.SubKeyChange{AccessKey: key.AccessKey, WSConnLimit: &limit, WSSubLimit: &limit}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.UpdateSubKey(t.Context(), w.Primary.AccessKey, keys.SubKeyChange{AccessKey: key.AccessKey, WSConnLimit: &limit, WSSubLimit: &limit}))
 	const counting = "what was open before the limit was set is being counted: try again in a few seconds"
 	var handshake sync.WaitGroup
 	handshake.Go(func() {

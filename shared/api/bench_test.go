@@ -18,6 +18,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/signature"
 	"quotary/shared/gate/usage"
+	"quotary/shared/testing/must"
 )
 
 // known is a resolver without a store: what remains is the CPU of a decision.
@@ -29,19 +30,13 @@ func (k known) Resolve(context.Context, string) (keys.Principal, error) { return
 // excluded, including what the authorizer passes to the function.
 func BenchmarkAdmissionCPU(b *testing.B) {
 	w := apitest.New(b, string(catalog.PerpMarket))
-	principal, err := w.Keys.Resolve(b.Context(), w.SubKey.AccessKey)
-	if err != nil {
-		b.Fatal(err)
-	}
+	principal := must.Get(w.Keys.Resolve(b.Context(), w.SubKey.AccessKey))(b)
 	gate := &admission.Gate{Keys: known{principal}, Clock: w.Now}
 	params := w.Sign(w.SubKey)
 	access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
 	b.ReportAllocs()
 	for b.Loop() {
-		caller, err := gate.Check(b.Context(), params, "", access)
-		if err != nil {
-			b.Fatal(err)
-		}
+		caller := must.Get(gate.Check(b.Context(), params, "", access))(b)
 		if _, verdict, _ := admission.CallerFrom(caller.Context()); verdict != admission.VerdictCaller {
 			b.Fatal("the caller was lost on the way")
 		}
@@ -55,14 +50,9 @@ func BenchmarkAdmissionThroughTheEngine(b *testing.B) {
 	access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
 	b.ReportAllocs()
 	for b.Loop() {
-		caller, err := w.Gate.Check(b.Context(), w.Sign(w.SubKey), "", access)
-		if err != nil {
-			b.Fatal(err)
-		}
+		caller := must.Get(w.Gate.Check(b.Context(), w.Sign(w.SubKey), "", access))(b)
 		caller.MonthlyQuota = 0
-		if _, err := w.Gate.Admit(b.Context(), &caller); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(w.Gate.Admit(b.Context(), &caller))(b)
 	}
 }
 
@@ -79,10 +69,7 @@ func (instant) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*d
 func BenchmarkFamily(b *testing.B) {
 	b.Run("family", func(b *testing.B) {
 		w := apitest.New(b, string(catalog.PerpMarket))
-		principal, err := w.Keys.Resolve(b.Context(), w.SubKey.AccessKey)
-		if err != nil {
-			b.Fatal(err)
-		}
+		principal := must.Get(w.Keys.Resolve(b.Context(), w.SubKey.AccessKey))(b)
 		gate := &admission.Gate{Keys: known{principal}, Counters: usage.NewCounters(instant{}, "usage", w.Now), Clock: w.Now}
 		w.Family = api.New(string(catalog.PerpMarket), gate, slog.New(slog.NewJSONHandler(io.Discard, nil)))
 		w.Deliver(b, catalog.Datasets()...)
@@ -93,10 +80,7 @@ func BenchmarkFamily(b *testing.B) {
 		access := catalog.Access{Kind: catalog.ActionAccess, Name: "HL_TICKERS"}
 		b.ReportAllocs()
 		for b.Loop() {
-			caller, err := gate.Check(b.Context(), params, "", access)
-			if err != nil {
-				b.Fatal(err)
-			}
+			caller := must.Get(gate.Check(b.Context(), params, "", access))(b)
 			event.RequestContext.Authorizer = caller.Context()
 			if out, err := function(b.Context(), event); err != nil || out.StatusCode != http.StatusOK {
 				b.Fatal(out.Body, err)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // everyType has a parameter of each type that endpoints to come need.
@@ -35,10 +36,7 @@ type everyType struct {
 // bindQuery binds a query to an everyType.
 func bindQuery(t testing.TB, query string) (*everyType, error) {
 	t.Helper()
-	b, err := compile(reflect.TypeFor[everyType](), http.MethodGet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(compile(reflect.TypeFor[everyType](), http.MethodGet))(t)
 	in, err := b.bind(newRequest(httptest.NewRequest(http.MethodGet, "/?"+query, nil), time.Now()))
 	if err != nil {
 		return nil, err
@@ -141,14 +139,11 @@ func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 
 func TestAMessageShowsTheExampleOfItsParameter(t *testing.T) {
 	t.Parallel()
-	b, err := compile(reflect.TypeFor[struct {
+	b := must.Get(compile(reflect.TypeFor[struct {
 		Market catalog.Key   `query:"market" required:"true" example:"binance"`
 		Pairs  []catalog.Key `query:"key_list" required:"true" max:"2" example:"btcusdt:binance"`
 		Coin   catalog.Key   `query:"coin"`
-	}](), http.MethodGet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}](), http.MethodGet))(t)
 	const key = "a key of 1 to 64 letters, digits or :._-/@+"
 	for query, want := range map[string]string{
 		"":                               "missing market: it must be " + key + " (for example binance)",
@@ -172,10 +167,7 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 		Nulls     []int64           `body:"nulls" min:"1" max:"2" list:"set"`
 	}
 	least := catalog.Decimal{Decimal: udecimal.MustParse("5")}
-	b, err := compile(reflect.TypeFor[in](), http.MethodPost)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(compile(reflect.TypeFor[in](), http.MethodPost))(t)
 	const address = "0x0123456789abcdef0123456789abcdef01234567"
 	for _, tt := range []struct {
 		body    string
@@ -266,10 +258,7 @@ func TestEveryChoiceOfTheCatalogIsBoundInAnyLetterCase(t *testing.T) {
 			if list == "" {
 				continue
 			}
-			_, set, err := compileScalar(reflect.TypeFor[string](), p.Field.Tag)
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, set := must.Get2(compileScalar(reflect.TypeFor[string](), p.Field.Tag))(t)
 			for value := range strings.SplitSeq(list, "|") {
 				c := choice{e.String() + " " + p.Names[0], set, value}
 				if minutesOrMonths(value) {
@@ -326,10 +315,7 @@ func FuzzQueriesAreBoundOrRefused(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.URL.RawQuery = query
-		b, err := compile(reflect.TypeFor[everyType](), http.MethodGet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(compile(reflect.TypeFor[everyType](), http.MethodGet))(t)
 		bound, err := b.bind(newRequest(r, time.Now()))
 		if err != nil {
 			if res := newRequest(r, time.Now()).fail(err); res.status != http.StatusBadRequest || !utf8.Valid(res.body) {

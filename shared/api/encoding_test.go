@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 func TestAcceptEncodingIsReadWithItsQualities(t *testing.T) {
@@ -44,10 +45,7 @@ func answered(t *testing.T, accept string, out any) events.APIGatewayProxyRespon
 	if accept != "" {
 		event.MultiValueHeaders = map[string][]string{"accept-encoding": {accept}}
 	}
-	res, err := Lambda(h, slog.New(slog.DiscardHandler))(t.Context(), event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(Lambda(h, slog.New(slog.DiscardHandler))(t.Context(), event))(t)
 	if text, err := json.Marshal(res); err != nil || len(text) > 6<<20 {
 		t.Errorf("the function's answer has %d bytes (%v)", len(text), err)
 	}

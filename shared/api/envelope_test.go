@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 func TestEachEnvelopeHasItsMembersAndNoOther(t *testing.T) {
@@ -51,9 +52,7 @@ func TestAFailureIsOneInEveryEnvelope(t *testing.T) {
 		status := reason.Status()
 		res := req.fail(Refuse(reason, "no \"such\" <thing>"))
 		var body map[string]any
-		if err := json.Unmarshal(res.body, &body); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(res.body, &body))
 		for name, holds := range map[string]bool{
 			"A: success is false":       body["success"] == false,
 			"A: errorCode":              body["errorCode"] == float64(status),

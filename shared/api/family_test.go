@@ -15,6 +15,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/signature"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -65,10 +66,7 @@ func info(t testing.TB) *apitest.World {
 // used returns the requests that the world's sub-key is charged with.
 func used(t testing.TB, w *apitest.World) int64 {
 	t.Helper()
-	n, err := w.Counters.Keys(t.Context(), []string{w.SubKey.AccessKey}, w.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(w.Counters.Keys(t.Context(), []string{w.SubKey.AccessKey}, w.Now()))(t)
 	total, err := w.Counters.Distributor(t.Context(), w.Primary.AccessKey, w.Now())
 	if err != nil || total != n[w.SubKey.AccessKey] {
 		t.Fatalf("the distributor counts %d, the sub-key %d (%v)", total, n[w.SubKey.AccessKey], err)
@@ -223,9 +221,7 @@ func TestPermissionsAreCheckedInOrder(t *testing.T) {
 	ctx := t.Context()
 	put := func(level string, actions ...string) {
 		t.Helper()
-		if err := w.Keys.PutLevel(ctx, w.Primary.AccessKey, level, keys.Allow(actions...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Keys.PutLevel(ctx, w.Primary.AccessKey, level, keys.Allow(actions...)))
 	}
 	put("none")
 	put("fills", "HL_FILLS")
@@ -237,9 +233,7 @@ func TestPermissionsAreCheckedInOrder(t *testing.T) {
 	quota := int64(10)
 	expiring := w.Issue(t, w.Primary, keys.NewSubKey{Name: "expiring", MonthlyQuota: &quota, ExpiresIn: 60})
 	disabled := issue("all")
-	if err := w.Keys.SetActive(ctx, w.Primary.AccessKey, []string{disabled.AccessKey}, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.SetActive(ctx, w.Primary.AccessKey, []string{disabled.AccessKey}, false))
 	if a := w.Get(t, expiring, tickers); a.Status != 200 {
 		t.Fatalf("before expiry: %d %s", a.Status, a.Body)
 	}
@@ -261,9 +255,7 @@ func TestPermissionsAreCheckedInOrder(t *testing.T) {
 			t.Errorf("%s: %d %s, want 403 with %q", tt.name, a.Status, a.Body, tt.reason)
 		}
 	}
-	if err := w.Keys.SetDisabled(ctx, w.Primary.AccessKey, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.SetDisabled(ctx, w.Primary.AccessKey, true))
 	if a := w.Get(t, w.SubKey, tickers); a.Status != http.StatusForbidden {
 		t.Errorf("disabled distributor: %d %s", a.Status, a.Body)
 	}
@@ -338,9 +330,7 @@ func TestAllSubKeysOfADistributorShareItsRate(t *testing.T) {
 	t.Parallel()
 	w := market(t)
 	d := w.Register(t, keys.Preset{Name: "Limited", Level: "all", MaxSubKeys: 5, RateLimit: 60})
-	if err := w.Keys.PutLevel(t.Context(), d.AccessKey, "all", keys.Allow(catalog.Actions()...)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.PutLevel(t.Context(), d.AccessKey, "all", keys.Allow(catalog.Actions()...)))
 	one, two := w.Issue(t, d, keys.NewSubKey{Name: "one"}), w.Issue(t, d, keys.NewSubKey{Name: "two", RateLimit: 100})
 	for i := range 66 {
 		if a := w.Get(t, []apitest.Key{one, two}[i%2], tickers); a.Status != 200 {
@@ -378,9 +368,7 @@ func TestTheTimeSpanLimitIsTheTighterOfLevelAndKey(t *testing.T) {
 	} {
 		level := keys.Allow(catalog.Actions()...)
 		level.MaxTimeRange = tt.level
-		if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level))
 		quota := int64(10)
 		key := w.Issue(t, w.Primary, keys.NewSubKey{Name: "span", MonthlyQuota: &quota, MaxTimeRange: tt.key})
 		start := w.Now().Add(-time.Duration(tt.span) * time.Second).UnixMilli()

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
 	"quotary/shared/gate/admission"
+	"quotary/shared/testing/must"
 )
 
 // Whatever a client sends, the answer is a well-formed success or a 4xx with
@@ -20,10 +21,7 @@ func FuzzHostileRequestsAreAnswered(f *testing.F) {
 	w, m := info(f), market(f)
 	invoke := func(t *testing.T, h http.Handler, event events.APIGatewayProxyRequest) {
 		t.Helper()
-		out, err := api.Lambda(h, slog.New(slog.DiscardHandler))(t.Context(), event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(api.Lambda(h, slog.New(slog.DiscardHandler))(t.Context(), event))(t)
 		check(t, out.StatusCode, out.Body)
 	}
 	caller := admission.Caller{AccessKey: "k", Distributor: "d"}.Context()

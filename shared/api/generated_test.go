@@ -17,6 +17,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/keys"
+	"quotary/shared/testing/must"
 )
 
 // echo is a world in which every built endpoint of a function answers with nothing
@@ -97,9 +98,7 @@ func (w *echo) holders(t *testing.T) []holder {
 	ctx, quota := t.Context(), int64(1_000_000)
 	level := func(distributor apitest.Key, name string, actions ...string) {
 		t.Helper()
-		if err := w.Keys.PutLevel(ctx, distributor.AccessKey, name, keys.Allow(actions...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Keys.PutLevel(ctx, distributor.AccessKey, name, keys.Allow(actions...)))
 	}
 	issue := func(distributor apitest.Key, level string, expiresIn int64) apitest.Key {
 		t.Helper()
@@ -131,13 +130,9 @@ func (w *echo) holders(t *testing.T) []holder {
 	closed := w.Register(t, keys.Preset{Name: "Disabled", Level: "all", MaxSubKeys: 10})
 	level(closed, "all", catalog.Actions()...)
 	ofClosed := issue(closed, "all", 0)
-	if err := w.Keys.SetDisabled(ctx, closed.AccessKey, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.SetDisabled(ctx, closed.AccessKey, true))
 	disabled, expired := issue(w.Primary, "all", 0), issue(w.Primary, "all", 1)
-	if err := w.Keys.SetActive(ctx, w.Primary.AccessKey, []string{disabled.AccessKey}, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.SetActive(ctx, w.Primary.AccessKey, []string{disabled.AccessKey}, false))
 	w.Move(time.Second)
 	const unsigned = "signature authentication failed"
 	return []holder{

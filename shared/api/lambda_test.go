@@ -25,6 +25,7 @@ import (
 	"quotary/shared/gate/signature"
 	"quotary/shared/gate/usage"
 	"quotary/shared/store/schema"
+	"quotary/shared/testing/must"
 )
 
 // coin calls the ticker of a coin with the parameter as the gateway sends it.
@@ -121,10 +122,7 @@ func lastLine(w *apitest.World) string {
 
 func TestWhatTheGatewayAndLambdaKnowArrives(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../events/perp-market.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../events/perp-market.json"))(t)
 	deadline := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
 	defer cancel()
@@ -234,10 +232,7 @@ func TestAFamilyIsAPlainHTTPServer(t *testing.T) {
 	defer infos.Close()
 	call := func(base string, p signature.Params, method, target, body string) apitest.Answer {
 		t.Helper()
-		u, err := url.Parse(base + target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(base + target))(t)
 		query := u.Query()
 		if !p.Empty() {
 			query.Add(signature.AccessKeyID, p.AccessKeyID)
@@ -246,19 +241,10 @@ func TestAFamilyIsAPlainHTTPServer(t *testing.T) {
 			query.Add(signature.Signature, p.Signature)
 		}
 		u.RawQuery = query.Encode()
-		r, err := http.NewRequestWithContext(t.Context(), method, u.String(), strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), method, u.String(), strings.NewReader(body)))(t)
+		res := must.Get(http.DefaultClient.Do(r))(t)
 		defer res.Body.Close()
-		text, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(res.Body))(t)
 		if res.Header.Get("X-Request-Id") == "" || res.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: headers %v", target, res.Header)
 		}
@@ -292,10 +278,7 @@ func TestAFamilyIsAPlainHTTPServer(t *testing.T) {
 		t.Errorf("a POST: %d %s", a.Status, a.Body)
 	}
 	p = i.Sign(i.SubKey)
-	signed, err := json.Marshal(map[string]string{"type": "meta", "AccessKeyId": p.AccessKeyID, "SignatureNonce": p.Nonce, "Timestamp": p.Timestamp, "Signature": p.Signature})
-	if err != nil {
-		t.Fatal(err)
-	}
+	signed := must.Get(json.Marshal(map[string]string{"type": "meta", "AccessKeyId": p.AccessKeyID, "SignatureNonce": p.Nonce, "Timestamp": p.Timestamp, "Signature": p.Signature}))(t)
 	if a := call(infos.URL, signature.Params{}, "POST", path, string(signed)); a.Status != 200 {
 		t.Errorf("a POST signed in its body: %d %s", a.Status, a.Body)
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // The gateway prefers literal segments from left to right, also where a ServeMux
@@ -77,10 +78,7 @@ func TestAnyParameterSurvivesTheWayThroughItsPath(t *testing.T) {
 		if !ok {
 			t.Fatal("a parameter is missing")
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host"+path, nil))(t)
 		got = nil
 		mux.ServeHTTP(httptest.NewRecorder(), r)
 		for i, value := range want { // what came encoded is decoded

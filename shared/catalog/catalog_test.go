@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -20,10 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestTheCatalogIsTheSpecifiedList(t *testing.T) {
 	t.Parallel()
 	want := make(map[string]string)
-	f, err := os.Open("testdata/endpoints.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("testdata/endpoints.tsv"))(t)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
@@ -85,9 +83,7 @@ func TestPlannedEndpointsAreListed(t *testing.T) {
 				}
 			}
 		}
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(got), 0o644))
 		return
 	}
 	if got != string(before) {

@@ -3,6 +3,8 @@ package catalog
 import (
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 func TestTheSpanBetweenDates(t *testing.T) {
@@ -19,9 +21,7 @@ func TestTheSpanBetweenDates(t *testing.T) {
 		var from StartDate
 		var to EndDate
 		if tt.from != "" {
-			if err := from.UnmarshalText([]byte(tt.from)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, from.UnmarshalText([]byte(tt.from)))
 		}
 		if tt.to != "" {
 			if err := to.UnmarshalText([]byte(tt.to)); (err != nil) != (tt.end == "") {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // The functions of generated clients have these names, so what is in the list stays there
@@ -18,10 +19,7 @@ import (
 func TestOperationIDsAreFrozen(t *testing.T) {
 	t.Parallel()
 	const list = "testdata/operations.tsv"
-	text, err := os.ReadFile(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(list))(t)
 	frozen, users := map[string]string{}, map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		endpoint, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -55,7 +53,5 @@ func TestOperationIDsAreFrozen(t *testing.T) {
 	for _, endpoint := range slices.Sorted(maps.Keys(frozen)) {
 		lines.WriteString(endpoint + "\t" + frozen[endpoint] + "\n")
 	}
-	if err := os.WriteFile(list, []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(list, []byte(lines.String()), 0o644))
 }

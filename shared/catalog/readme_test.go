@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // Lists in documents are written from the catalog: run make generate after a change.
@@ -22,19 +23,14 @@ func TestDocumentsListTheCatalog(t *testing.T) {
 func listed(t *testing.T, path, name, want string) {
 	t.Helper()
 	begin, end := "<!-- "+name+": written by make readme -->\n", "<!-- end of "+name+" -->"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	head, rest, found := strings.Cut(string(text), begin)
 	have, tail, closed := strings.Cut(rest, end)
 	if !found || !closed {
 		t.Fatalf("%s has lost the marks of the %s", path, name)
 	}
 	if *update {
-		if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644))
 		return
 	}
 	if have != want {

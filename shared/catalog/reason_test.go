@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // sources are the files of the rooms that answer clients, tests left out, by their path
@@ -20,7 +21,7 @@ func sources(t *testing.T) map[string]string {
 	const root = "../.."
 	all := make(map[string]string)
 	for _, room := range []string{"functions", "shared"} {
-		err := filepath.WalkDir(filepath.Join(root, room), func(path string, entry fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(filepath.Join(root, room), func(path string, entry fs.DirEntry, err error) error {
 			name := filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
 			switch {
 			case err != nil:
@@ -33,10 +34,7 @@ func sources(t *testing.T) map[string]string {
 			text, err := os.ReadFile(path)
 			all[name] = string(text)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/flashes"
 	"quotary/shared/service/config"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -62,10 +63,7 @@ func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 			return slices.Equal(got, want)
 		})
 	}
-	v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context()))(t)
 	if page, _ := v.Select(flashes.Selection{Platform: flashes.House, Language: "cn", Limit: 500}); len(page) != 3*read || !strings.Contains(page[0].Title, "模拟") || !strings.Contains(page[0].TransTitle, "list") {
 		t.Errorf("%d listings in Chinese: %+v", len(page), page)
 	}

@@ -23,6 +23,7 @@ import (
 	"quotary/localstack/sim/newssite"
 	"quotary/shared/data/flashes"
 	"quotary/shared/service/config"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -47,10 +48,7 @@ func TestSettingsOfAVendor(t *testing.T) {
 // vendor is a configuration that follows the lists at an address.
 func (w *world) vendor(t *testing.T, address string, every time.Duration) Config {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(address))(t)
 	return Config{Stores: w.stores, Objects: w.objects, Bucket: w.bucket, DropsEvery: 5 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), BlockBeats: BlockBeats{URL: u, Every: every}}
 }
 
@@ -119,9 +117,7 @@ func TestWhatAnOperatorSaysOfAFlashHolds(t *testing.T) {
 	}
 	testenv.Until(t, "both are listed", func() bool { return len(listed()) == 2 })
 	line := fmt.Sprintf(`{"id":%d,"time":1795000000,"language":"en","title":"x","hidden":true}`, listed()[0].ID)
-	if _, err := w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: aws.String("drop/flashes/a.ndjson"), Body: strings.NewReader(line)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: aws.String("drop/flashes/a.ndjson"), Body: strings.NewReader(line)}))(t)
 	testenv.Until(t, "one is hidden", func() bool { return len(listed()) == 1 })
 	titles.Store(&[2]string{"Show me again", "Edited"})
 	testenv.Until(t, "the other is edited", func() bool { list := listed(); return len(list) == 1 && list[0].Title == "Edited" })

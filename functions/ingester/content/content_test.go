@@ -30,6 +30,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -105,9 +106,7 @@ func TestTheViewEndsTheSameWhateverHappens(t *testing.T) {
 			}
 			if rapid.Bool().Draw(t, "restart") {
 				p = newNewest()
-				if err := p.Restore(map[string][]byte{news.Name: last}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Restore(map[string][]byte{news.Name: last}))
 			}
 		}
 		if diff := cmp.Diff(string(want), string(last)); diff != "" {
@@ -117,9 +116,7 @@ func TestTheViewEndsTheSameWhateverHappens(t *testing.T) {
 }
 
 func mustApply(t *rapid.T, p *newest, items []news.Item) {
-	if err := p.Apply(&Batch{News: items}, engine.NewReads(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Apply(&Batch{News: items}, engine.NewReads(), time.Now()))
 }
 
 // An item without a date is as old as when it was first seen, also when it has left the
@@ -132,17 +129,12 @@ func TestAnOldItemThatIsEditedIsNotNew(t *testing.T) {
 		b, r := &Batch{News: items}, engine.NewReads()
 		p.Wants(b, r)
 		r.Fill(nil, stored)
-		if err := p.Apply(b, r, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(b, r, time.Now()))
 		changes := p.Changes(time.Now(), true)
 		for _, row := range changes.Fine {
 			stored[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
 		}
-		listed, err := news.Published.Decode(changes.Views[0].Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		listed = must.Get(news.Published.Decode(changes.Views[0].Body))(t)
 		return listed
 	}
 	item := func(key int, title string, seen int64) news.Item {
@@ -202,10 +194,7 @@ func (s *site) publish(path string, items ...string) {
 
 func (s *site) feed(t *testing.T, path string, language news.Language) Feed {
 	t.Helper()
-	u, err := url.Parse(s.URL + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(s.URL + path))(t)
 	return Feed{URL: u, Language: language, Source: "Acme", Every: 5 * time.Millisecond}
 }
 
@@ -259,10 +248,7 @@ func (w *world) listed(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := news.Published.Decode(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(news.Published.Decode(body))(t)
 	titles := map[string]string{}
 	for _, h := range v.Items {
 		titles[h.Owner] += h.Title // twice if it is there twice
@@ -313,10 +299,7 @@ func TestWhatPublishersWriteIsListedAndFound(t *testing.T) {
 	w.until(t, "a=A", "b=B edited", "c=甲", "dd=D", "ee=E")
 	stop()
 	rows := 0
-	for _, err := range w.stores.Log.Rows(t.Context(), store.Query{Dataset: news.Name, Subject: news.Subject("Acme", "b")}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for range must.All(t, w.stores.Log.Rows(t.Context(), store.Query{Dataset: news.Name, Subject: news.Subject("Acme", "b")})) {
 		rows++
 	}
 	if rows != 2 {

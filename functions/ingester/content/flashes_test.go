@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -34,9 +35,7 @@ func TestFlashesOfAFileAreListed(t *testing.T) {
 	put := func(file, text string) {
 		t.Helper()
 		key := drop.Key(flashes.Name, file)
-		if _, err := w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: strings.NewReader(text)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: strings.NewReader(text)}))(t)
 	}
 	line := func(id int, title string) string {
 		return fmt.Sprintf(`{"id":%d,"time":1795000000,"language":"en","title":%q}`+"\n", id, title)
@@ -78,9 +77,7 @@ func BenchmarkDropOfFlashes(b *testing.B) {
 				id := n*batch + i + 1
 				text = fmt.Appendf(text[:0], `{"id":%d,"time":%d,"language":"en","title":"Bitcoin rises to %d dollars, says w%d","content":"A short text of some words about the w%d market, written by nobody, 比特币上涨 %d.","tab":3}`,
 					id, 1_795_000_000+id, id%90_000, id%5003, id%7001, id%900)
-				if err := of.Append(to, text, drop.Place{Time: 1_800_000_000_000, File: "a", Line: int64(id)}); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, of.Append(to, text, drop.Place{Time: 1_800_000_000_000, File: "a", Line: int64(id)}))
 			}
 			for _, log := range logs {
 				rows = log.Append(rows[:0], to)
@@ -90,9 +87,7 @@ func BenchmarkDropOfFlashes(b *testing.B) {
 			}
 			r.Fill(nil, nil)
 			for _, p := range all {
-				if err := p.Apply(to, r, time.Now()); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, p.Apply(to, r, time.Now()))
 			}
 			if n%second == second-1 {
 				for _, p := range all {
@@ -111,8 +106,6 @@ func BenchmarkDropOfFlashes(b *testing.B) {
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/flashindex"
 	"quotary/shared/search"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // TestFlashesAreFoundWhateverHappens lets states come late, twice and in any order, over
@@ -40,24 +41,18 @@ func TestFlashesAreFoundWhateverHappens(t *testing.T) {
 			b, r := &Batch{Flashes: []flashes.Flash{one}}, engine.NewReads()
 			p.Wants(b, r)
 			r.Fill(nil, stored)
-			if err := p.Apply(b, r, time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Apply(b, r, time.Now()))
 			changes := p.Changes(time.Now(), false)
 			for _, row := range changes.Fine {
 				stored[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
 			}
 			if rapid.Bool().Draw(t, "crash before the views") { // then the batch comes again
 				p = newFlashIndex()
-				if err := p.Restore(views); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Restore(views))
 				r := engine.NewReads()
 				p.Wants(b, r)
 				r.Fill(nil, stored)
-				if err := p.Apply(b, r, time.Now()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Apply(b, r, time.Now()))
 				changes = p.Changes(time.Now(), false)
 			}
 			for _, v := range changes.Views {
@@ -68,10 +63,7 @@ func TestFlashesAreFoundWhateverHappens(t *testing.T) {
 			var tree flashindex.Builder
 			for level := range flashindex.Levels {
 				if body := views[flashindex.Name(platform, level)]; body != nil {
-					l, err := flashindex.Decode(body)
-					if err != nil {
-						t.Fatal(err)
-					}
+					l := must.Get(flashindex.Decode(body))(t)
 					tree.Restore(level, l)
 				}
 			}
@@ -111,9 +103,7 @@ func TestAnIndexHasWhatWasOnItsPlatform(t *testing.T) {
 			b.Flashes = []flashes.Flash{{Entry: flashes.Entry{ID: 1, Time: 1_795_000_000, Language: "en", Platform: flashes.House, Title: "t"}, Place: drop.Place{Time: 2, File: "a", Line: 1 + line}}}
 			p.Wants(b, r)
 			r.Fill(nil, stored)
-			if err := p.Apply(b, r, time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Apply(b, r, time.Now()))
 			changes := p.Changes(time.Now(), false)
 			for _, row := range changes.Fine {
 				stored[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point

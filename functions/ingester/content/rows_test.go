@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/news"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // keys are those of the rows that a batch makes in all logs.
@@ -69,9 +70,7 @@ func TestNewsThatIsStoredIsNotStoredAgain(t *testing.T) {
 		n := len(keys(logs, b))
 		p.Wants(b, r)
 		r.Fill(nil, map[store.SeriesAt]store.Point{})
-		if err := p.Apply(b, r, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(b, r, time.Now()))
 		return n
 	}
 	for n, c := range []struct {

@@ -11,6 +11,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/shared/catalog"
 	"quotary/shared/data/delivered"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -21,10 +22,7 @@ func readDelivered(t *testing.T, s Stores) delivered.View {
 	if err != nil {
 		return nil
 	}
-	v, err := delivered.Published("small").Decode(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(delivered.Published("small").Decode(body))(t)
 	return v
 }
 
@@ -82,18 +80,14 @@ func TestReadersLearnWhatSourcesHaveSpokenOf(t *testing.T) {
 	first := readDelivered(t, stores)["fruits"].Since
 	tell <- Delivery[*words]{Batch: &words{[]string{"feijoa"}}, Spoken: true}
 	testenv.Until(t, "there are no greens", func() bool { return readDelivered(t, stores)["greens"].Since > 0 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 
 	stop = begin(say("other")) // that brings nothing
 	testenv.Until(t, "no source is configured", func() bool { return len(readDelivered(t, stores)["greens"].Sources) == 0 })
 	if v := readDelivered(t, stores); v["fruits"].Since != first || v["greens"].Since == 0 {
 		t.Errorf("what was spoken of is forgotten: %+v", v)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }
 
 // TestASourceIsAwaitedUntilItOrOneOfItsGroupSaysSomething with its last error.

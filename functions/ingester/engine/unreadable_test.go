@@ -13,6 +13,7 @@ import (
 
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -20,16 +21,11 @@ import (
 func spoil(t *testing.T, s Stores, vocabulary, first string) store.SeriesRow {
 	t.Helper()
 	at := newVocabulary(vocabulary).at(first)
-	rows, err := s.Series.Load(t.Context(), []store.SeriesAt{at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(s.Series.Load(t.Context(), []store.SeriesAt{at}))(t)
 	was := store.SeriesRow{SeriesKey: at.SeriesKey, Point: rows[at]}
 	bad := was
 	bad.Body = []byte(`{"ant":tru`)
-	if err := s.Series.Put(t.Context(), []store.SeriesRow{bad}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Series.Put(t.Context(), []store.SeriesRow{bad}))
 	return was
 }
 
@@ -42,18 +38,14 @@ func TestARowThatCannotBeReadIsMadeAgainFromTheLogs(t *testing.T) {
 	list := []string{"ant", "bee", "ape"}
 	stop := run(t, newPipeline(stores, say("source", list...)))
 	testenv.Until(t, "three words are stored", func() bool { return stored(t, stores, "vocabulary", "a") == "ant,ape" })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	spoil(t, stores, "vocabulary", "a")
 
 	p := newPipeline(stores, say("source", append(list, "axe")...))
 	stop = run(t, p)
 	testenv.Until(t, "all words are stored", func() bool { return stored(t, stores, "vocabulary", "a") == "ant,ape,axe" })
 	testenv.Until(t, "it has caught up", func() bool { return p.Stats.CatchingUp.Load() == 0 })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	if n := p.Stats.Quarantined.Load(); n != 1 || len(quarantine.rows) != 1 {
 		t.Errorf("%d rows are quarantined, %d kept", n, len(quarantine.rows))
 	}
@@ -68,9 +60,7 @@ func TestARowThatCannotBeReadIsMadeAgainFromTheLogs(t *testing.T) {
 	if n := p.Stats.CatchingUp.Load(); n != 0 {
 		t.Error("it catches up once more")
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }
 
 // unfolded is a vocabulary that cannot be folded from any log.
@@ -87,9 +77,7 @@ func TestARowThatNothingCanMakeAgainStopsThePipeline(t *testing.T) {
 	first.Projections = []Projection[*words]{unfolded{newVocabulary("unfolded")}}
 	stop := run(t, first)
 	testenv.Until(t, "the word is stored", func() bool { return stored(t, stores, "unfolded", "a") == "ant" })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	was := spoil(t, stores, "unfolded", "a")
 	p := newPipeline(stores, say("source", "ant", "ape"))
 	p.Projections = []Projection[*words]{unfolded{newVocabulary("unfolded")}}
@@ -101,13 +89,9 @@ func TestARowThatNothingCanMakeAgainStopsThePipeline(t *testing.T) {
 	if n := p.Stats.Quarantined.Load(); n != 1 {
 		t.Errorf("%d rows are quarantined", n)
 	}
-	if err := stores.Series.Put(t.Context(), []store.SeriesRow{was}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stores.Series.Put(t.Context(), []store.SeriesRow{was}))
 	testenv.Until(t, "it goes on", func() bool { return stored(t, stores, "unfolded", "a") == "ant,ape" })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }
 
 // curious asks besides for everything of a word, and writes a row of it.
@@ -158,9 +142,7 @@ func TestAKeyThatNoStoreWouldTakeIsQuarantinedAndTheRestGoesOn(t *testing.T) {
 	p.Logs, p.Projections = nil, []Projection[*words]{curious{newVocabulary("vocabulary"), map[string]bool{}}}
 	stop := run(t, p)
 	testenv.Until(t, "all words are stored", func() bool { return stored(t, stores, "vocabulary", "a") == "ant,ape,axe" })
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	for _, row := range quarantine.rows {
 		if row.Dataset != "curious" || !strings.HasPrefix(row.Reason, `the key "pk" has `) {
 			t.Errorf("kept is %+v", row)
@@ -240,20 +222,14 @@ func TestAViewThatIsLostIsMadeAgainFromTheLogs(t *testing.T) {
 		}
 		p, stop := start()
 		testenv.Until(t, "the words are taken", func() bool { return p.Stats.Events.Load() == 2 && published() == want })
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 		for range 2 {
-			if _, err := objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("views/shown.json.zst")}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("views/shown.json.zst")}))(t)
 			p, stop = start()
 			testenv.Until(t, "it runs, and has caught up", func() bool {
 				return p.Stats.Flushed.Load() > 0 && p.Stats.CatchingUp.Load() == 0 && published() == want
 			})
-			if err := stop(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, stop())
 		}
 		if at := p.progress["shown"]; !at.Joined || at.Published != publishes || at.Scanned != publishes {
 			t.Errorf("publishes %t: %+v", publishes, at)

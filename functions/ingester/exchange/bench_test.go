@@ -18,6 +18,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // BenchmarkExchanges measures how much of a core it takes to follow 30 coins on three
@@ -48,10 +49,7 @@ func exchangesFor(b *testing.B, long time.Duration, factor float64) {
 		URLs:   map[string]string{"binance": url, "okx": url, "bybit": url},
 		Stores: engine.Stores{Series: store.NewSeries(db, storetest.Tables(b, db)+schema.SeriesTable), Views: store.NewViews(client, bucket), Quarantine: engine.Quarantine{Objects: client, Bucket: bucket}},
 	}
-	venues, err := c.venues()
-	if err != nil {
-		b.Fatal(err)
-	}
+	venues := must.Get(c.venues())(b)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Projections: Projections(c.Refresh), Logger: c.Logger}
 	asked := asking{stats: new(source.Stats)}
 	for _, v := range venues {
@@ -102,19 +100,14 @@ func linesOf(s engine.Status) (lines int64) {
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // feedProcess runs [TestFeedProcess] in a process of its own until the benchmark ends.
 func feedProcess(b *testing.B, factor float64) (url string) {
 	b.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	program := must.Get(os.Executable())(b)
 	child := exec.Command(program, "-test.run=^TestFeedProcess$") //nolint:gosec // itself
 	child.Env = append(os.Environ(), fmt.Sprintf("%s=%g", feedFactor, factor))
 	in, err1 := child.StdinPipe()
@@ -122,9 +115,7 @@ func feedProcess(b *testing.B, factor float64) (url string) {
 	if err1 != nil || err2 != nil {
 		b.Fatal(err1, err2)
 	}
-	if err := child.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, child.Start())
 	b.Cleanup(func() {
 		_ = in.Close()
 		_ = child.Wait()

@@ -19,6 +19,7 @@ import (
 	"quotary/localstack/sim/trading"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -32,9 +33,7 @@ func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
 		for i := range levels {
 			book.Bids = append(book.Bids, market.PairLevel{Px: dec(bid - int64(i)), Sz: dec(2)})
 		}
-		if err := p.Apply(&Batch{PairEvents: market.PairEvents{Books: []market.PairBook{book}}}, nil, now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(&Batch{PairEvents: market.PairEvents{Books: []market.PairBook{book}}}, nil, now))
 	}
 	published := func() (pairbooks.View, bool) {
 		t.Helper()
@@ -42,10 +41,7 @@ func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
 		if len(views) == 0 {
 			return pairbooks.View{}, false
 		}
-		v, err := pairbooks.Published.Decode(views[0].Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(pairbooks.Published.Decode(views[0].Body))(t)
 		return v, true
 	}
 	apply("b:x", now, 500, 150)
@@ -102,18 +98,12 @@ func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 		"btcusdt:okex":       onOKX.Market("BTC-USDT"), "btcswapusdt:okcoinfutures": onOKX.Market("BTC-USDT-SWAP"), "btcswapusd:okcoinfutures": onOKX.Market("BTC-USD-SWAP"),
 		"btcusdt:bybit": onBybit.Market(bybit.Spot, "BTCUSDT"), "btcswapusdt:bybit": onBybit.Market(bybit.Linear, "BTCUSDT"), "btcswapusd:bybit": onBybit.Market(bybit.Inverse, "BTCUSD"),
 	}
-	venues, err := w.config.venues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	venues := must.Get(w.config.venues())(t)
 	var sources []engine.Source[*Batch]
 	followed := map[string]market.Pair{}
 	for _, v := range venues {
 		lists := w.config.lister(v)
-		pairs, err := lists.of(t.Context(), w.config.Books)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pairs := must.Get(lists.of(t.Context(), w.config.Books))(t)
 		for _, pair := range pairs {
 			followed[pair.Key] = pair
 		}

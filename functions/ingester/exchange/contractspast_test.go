@@ -20,15 +20,13 @@ import (
 	"quotary/localstack/sim/trading"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // past is the source of the past of perpetuals of a world, on its clock.
 func (w *world) past(t *testing.T) *contractsPast {
 	t.Helper()
-	venues, err := w.config.venues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	venues := must.Get(w.config.venues())(t)
 	v := onClock(venues[1], w.clock.Now)
 	of, ok := v.Venue.(Contracts)
 	if !ok {
@@ -61,10 +59,7 @@ func (w *world) round(t *testing.T, m *memory, all []Projection, from engine.Pos
 
 func decimal(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -89,10 +84,7 @@ func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s of %s has no row at %d", s.Name(), key, at)
 		}
-		pack, err := s.Decode(row.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pack := must.Get(s.Decode(row.Body))(t)
 		return pack[tier.Part.StartMs(at)]
 	}
 	points := 0
@@ -243,9 +235,7 @@ func TestAPerpetualThatIsRefusedHoldsUpNoOther(t *testing.T) {
 func progressOf(t *testing.T, position engine.Position) []string {
 	t.Helper()
 	var held struct{ Told map[string]span }
-	if err := json.Unmarshal(position, &held); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(position, &held))
 	return slices.Sorted(maps.Keys(held.Told))
 }
 
@@ -338,10 +328,7 @@ func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
 		{"one is silent", []contract{{of: a}, {of: told(nil)}}, 0, 1},
 		{"none tells", []contract{{of: told(nil)}}, 0, 0},
 	} {
-		got, _, err := interestOf(t.Context(), "x:stable", test.members, 0, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, _ := must.Get2(interestOf(t.Context(), "x:stable", test.members, 0, 10))(t)
 		by := map[string]int{}
 		for _, past := range got.PastInterests {
 			by[past.Key] += len(past.Interests)
@@ -372,10 +359,7 @@ func TestNoSumOfThePastIsMadeBeforeEveryPerpetualHasAFreshValue(t *testing.T) {
 	for step := range int64(8) {
 		var got market.Bar
 		if row, ok := m.rows[pairseries.CoinInterest.At("btc:stable", tier, at(step))]; ok {
-			pack, err := pairseries.CoinInterest.Decode(row.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pack := must.Get(pairseries.CoinInterest.Decode(row.Body))(t)
 			got = pack[tier.Part.StartMs(at(step))]
 		}
 		fresh := step >= 3 && (at(step)-at(3) <= valueFor || step == 7)
@@ -409,10 +393,7 @@ func TestTheFundingRateOfACoinInThePastIsThatOfAllWhoPaid(t *testing.T) {
 		for _, m := range c.members {
 			members = append(members, contract{of: m, venue: m})
 		}
-		b, err := ratesOf(t.Context(), "btc", members, noon-hour, end)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(ratesOf(t.Context(), "btc", members, noon-hour, end))(t)
 		got := map[int64]market.Decimal{}
 		for _, one := range b.PastRates {
 			got[one.Time+1] = one.Rate
@@ -439,10 +420,7 @@ func TestTheRateOfACoinClosesWithWhatWasPaid(t *testing.T) {
 	}
 	m.apply(t, p, &Batch{PastRates: []PastRate{{"btc", due - 1, dec(8)}}}, time.UnixMilli(due+30_000))
 	row := m.rows[pairseries.CoinFunding.At("btc", pairseries.Tiers[1], due-1)]
-	pack, err := pairseries.CoinFunding.Decode(row.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pack := must.Get(pairseries.CoinFunding.Decode(row.Body))(t)
 	want := market.Bar{Open: dec(9), High: dec(9), Low: dec(8), Close: dec(8), Time: due - 3_600_000, First: due - 60_002, Last: due - 1}
 	if diff := cmp.Diff(want, pack[want.Time], equalDecimals); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -517,9 +495,7 @@ func TestThePastIsHeldUntilItIsWritten(t *testing.T) {
 		r := engine.NewReads()
 		c.p.Wants(&c.b, r)
 		r.Fill(nil, m.rows)
-		if err := c.p.Apply(&c.b, r, now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.p.Apply(&c.b, r, now))
 		if got := c.p.Changes(now.Add(time.Second), false); !got.Held || len(got.Fine) > 0 {
 			t.Errorf("%s: held %t with %d rows written", name, got.Held, len(got.Fine))
 		}

@@ -18,6 +18,7 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -102,10 +103,7 @@ func (w *world) behind(t *testing.T) *faulty {
 // perpetuals is the venue of perpetuals of a world.
 func (w *world) perpetuals(t *testing.T) venue {
 	t.Helper()
-	venues, err := w.config.venues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	venues := must.Get(w.config.venues())(t)
 	return venues[1]
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // The rate that is expected runs towards what is paid, which closes the bucket that ends then:
@@ -33,10 +34,7 @@ func TestABucketClosesWithTheFundingThatIsPaidAtItsEnd(t *testing.T) {
 		if !ok {
 			continue
 		}
-		pack, err := pairseries.Funding.Decode(row.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pack := must.Get(pairseries.Funding.Decode(row.Body))(t)
 		if bar, ok := pack[at]; ok {
 			got[at] = bar
 		}

@@ -24,6 +24,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
 )
@@ -58,10 +59,7 @@ func newWorld(t *testing.T) *world {
 // history of the perpetuals, on the world's clock.
 func (w *world) history(t *testing.T) *history {
 	t.Helper()
-	venues, err := w.config.venues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	venues := must.Get(w.config.venues())(t)
 	lists := w.config.lister(venues[1])
 	lists.now = w.clock.Now
 	return &history{venue: venues[1], config: w.config, lists: lists, stats: new(source.Stats), now: w.clock.Now, sleep: backoff.Sleep}
@@ -78,10 +76,7 @@ func (w *world) stored(t *testing.T, pair string) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
 	for _, tier := range market.PairTiers {
-		points, err := w.config.Stores.Series.Range(t.Context(), pairklines.Key(pair, tier), time.Time{}, time.Time{}, 0, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := must.Get(w.config.Stores.Series.Range(t.Context(), pairklines.Key(pair, tier), time.Time{}, time.Time{}, 0, false))(t)
 		for _, p := range points {
 			rows[fmt.Sprint(tier, " ", p.Time.Format(time.RFC3339))] = string(p.Body)
 		}
@@ -116,10 +111,7 @@ func (w *world) truth(t *testing.T, m *simulated.Market, upTo time.Time) map[str
 			} {
 				var number, name string
 				fmt.Sscan(text, &number, &name)
-				d, err := market.ParseDecimal(number)
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(market.ParseDecimal(number))(t)
 				*to = d
 			}
 			rows[fmt.Sprint(tier, " ", open.Format(time.RFC3339))] = string(candles.Append(nil, &c))
@@ -142,10 +134,7 @@ func unlike(t *testing.T, got, want map[string]string) string {
 		return fmt.Sprintf("%d rows, want %d; not wanted are %v", len(got), len(want), extra[:min(5, len(extra))])
 	}
 	for key, body := range want {
-		w, err := candles.Decode([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(candles.Decode([]byte(body)))(t)
 		g, err := candles.Decode([]byte(got[key]))
 		if err != nil {
 			return fmt.Sprintf("%s: %v in %q", key, err, got[key])
@@ -185,10 +174,7 @@ func TestThePastIsFilledBackAndGoesOnAfterARestart(t *testing.T) {
 	w.clock.Move(time.Hour)
 	want = w.truth(t, m, noon.Add(time.Hour))
 	w.run(t, w.source(w.history(t)), func() bool { return unlike(t, w.stored(t, key), want) == "" })
-	view, err := pairs.Published.Open(w.config.Stores.Views, w.clock.Now).Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := must.Get(pairs.Published.Open(w.config.Stores.Views, w.clock.Now).Get(t.Context()))(t)
 	if p, ok := view.Lookup("btcswapusdt:binance"); !ok || !p.Followed || p.Symbol != "BTCUSDT" {
 		t.Errorf("%+v, %v", p, ok)
 	}
@@ -213,9 +199,7 @@ func TestACrashAnywhereWhileThePastIsFilledLosesNothing(t *testing.T) {
 		take := func(batches ...*Batch) {
 			p := newKlines(0)
 			for _, b := range batches {
-				if err := p.Apply(b, nil, noon); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Apply(b, nil, noon))
 			}
 			for _, row := range p.Changes(noon, true).Coarse {
 				rows[fmt.Sprint(row.Interval, " ", row.Time.Format(time.RFC3339))] = string(row.Body)
@@ -267,10 +251,7 @@ func TestTradesAndKlinesBecomeTheExchangesOwnWhateverIsLost(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Cleanup(w.Disconnect)
 	w.config.URLs, w.config.Coins = map[string]string{"binance": server.URL}, []string{"BTC"}
-	venues, err := w.config.venues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	venues := must.Get(w.config.venues())(t)
 	var faults sync.Once
 	m, key := w.Market("BTCUSDT", true), "btcswapusdt:binance"
 	h := w.history(t)
@@ -328,13 +309,9 @@ func TestTheDayOfANewPairIsEmittedAtOnce(t *testing.T) {
 		runs = append(runs, d.Batch.Runs...)
 		return nil
 	}
-	if err := h.list(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.list(t.Context()))
 	pair := h.pairs[slices.IndexFunc(h.pairs, func(p market.Pair) bool { return p.Key == "btcswapusdt:binance" })]
-	if err := h.confirm(t.Context(), pair); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.confirm(t.Context(), pair))
 	if len(runs) != 1 || runs[0].From != noon.Truncate(day).UnixMilli() || runs[0].To != noon.Truncate(time.Minute).UnixMilli() || len(runs[0].Candles) != 700 || runs[0].Open.Empty() {
 		t.Errorf("of a new pair %d runs are emitted", len(runs))
 	}

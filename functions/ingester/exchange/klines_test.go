@@ -9,6 +9,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // Of as many pairs as clients ever want only those are kept that something still comes of.
@@ -22,9 +23,7 @@ func TestPairsOfWhichNothingComesAreForgotten(t *testing.T) {
 	}
 	rows := func(now time.Time, runs ...Run) int {
 		t.Helper()
-		if err := p.Apply(&Batch{Runs: runs}, nil, now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(&Batch{Runs: runs}, nil, now))
 		return len(p.Changes(now, true).Coarse)
 	}
 	for n := range 100 {
@@ -50,9 +49,7 @@ func TestTheNewestRowsAreWrittenFirst(t *testing.T) {
 	for open := past.From; open < past.To; open += time.Hour.Milliseconds() {
 		past.Candles = append(past.Candles, market.Candle{OpenTime: open, Trades: 1, Size: dec(1), Amount: dec(1), Open: dec(1), High: dec(1), Low: dec(1), Close: dec(1)})
 	}
-	if err := p.Apply(&Batch{Past: []market.CandleRun{past}}, nil, noon); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Apply(&Batch{Past: []market.CandleRun{past}}, nil, noon))
 	last := map[string]time.Time{}
 	rows := p.Changes(noon, false).Coarse
 	for _, row := range rows {
@@ -85,13 +82,9 @@ func TestMinutesThatWereAwayForADayBeginWithADay(t *testing.T) {
 		pair := market.Pair{Key: "btcswapusdt:binance", Symbol: "BTCUSDT", Swap: true}
 		now := noon
 		h.now = func() time.Time { return now }
-		if err := h.confirm(t.Context(), pair); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.confirm(t.Context(), pair))
 		from, now = 0, now.Add(away)
-		if err := h.confirm(t.Context(), pair); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.confirm(t.Context(), pair))
 		if from != want.UnixMilli() {
 			t.Errorf("after %s they begin at %s", away, time.UnixMilli(from).UTC())
 		}
@@ -111,9 +104,7 @@ func TestHowMuchIsStoredIsWrittenBehindTheRows(t *testing.T) {
 		run := market.CandleRun{Pair: "btcusdt:binance", Interval: market.Minute1, From: minute, To: minute + 60_000, Candles: []market.Candle{candleAt(minute)}}
 		minute += 60_000
 		stored := Stored{Pair: run.Pair, What: pairpast.Klines, Past: pairpast.AllStored, Awaited: awaited}
-		if err := p.Apply(&Batch{Runs: []Run{{CandleRun: run}}, Stored: []Stored{stored}}, nil, noon); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(&Batch{Runs: []Run{{CandleRun: run}}, Stored: []Stored{stored}}, nil, noon))
 	}
 	apply(false)
 	if c := p.Changes(noon.Add(time.Minute), false); p.Urgent() || len(c.Coarse) == 0 || len(c.Fine) != 0 {

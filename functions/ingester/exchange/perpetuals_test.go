@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 // memory is what projections have stored.
@@ -29,9 +30,7 @@ func newMemory() *memory { return &memory{map[store.SeriesAt]store.Point{}, map[
 
 // restored makes a projection begin with what is stored.
 func (m *memory) restored(t rapid.TB, p Projection) Projection {
-	if err := p.Restore(m.views); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Restore(m.views))
 	return p
 }
 
@@ -52,9 +51,7 @@ func (m *memory) apply(t rapid.TB, p Projection, b *Batch, now time.Time) {
 		}
 		r.Fill(nil, found)
 	}
-	if err := p.Apply(b, r, now); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Apply(b, r, now))
 	c := p.Changes(now, true)
 	for _, row := range append(c.Coarse, c.Fine...) {
 		m.rows[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
@@ -137,10 +134,7 @@ func TestSumsOfLiquidationsAreThoseOfAllOrdersOnce(t *testing.T) {
 				got := map[int64]market.Liquidated{}
 				for at := midnight; at < midnight+day.Milliseconds(); at = tier.Row.NextMs(at) {
 					if row, ok := m.rows[pairseries.Liquidations.At(pair.Key, tier, at)]; ok {
-						pack, err := pairseries.Liquidations.Decode(row.Body)
-						if err != nil {
-							t.Fatal(err)
-						}
+						pack := must.Get(pairseries.Liquidations.Decode(row.Body))(t)
 						for start, part := range pack {
 							got[start] = part
 						}
@@ -151,10 +145,7 @@ func TestSumsOfLiquidationsAreThoseOfAllOrdersOnce(t *testing.T) {
 				}
 			}
 		}
-		v, err := pairliquidations.Published.Decode(m.views[pairliquidations.Name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(pairliquidations.Published.Decode(m.views[pairliquidations.Name]))(t)
 		var viewed, want market.Liquidated
 		for _, pair := range v.Pairs {
 			sum := pair.Since(time.Time{})
@@ -213,10 +204,7 @@ func TestOpenInterestOfACoinIsTheSumOfItsPerpetuals(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s has no row at %d, %s wanted", key, end, sum)
 				}
-				pack, err := pairseries.CoinInterest.Decode(row.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				pack := must.Get(pairseries.CoinInterest.Decode(row.Body))(t)
 				if got := pack[tier.Part.StartMs(end)]; !got.Close.Equal(sum) || got.Last != end {
 					t.Fatalf("%s at %d is %+v, %s wanted", key, end, got, sum)
 				}
@@ -267,10 +255,7 @@ func TestThePastOfOpenInterestIsSummedUpAtEachOfItsTimes(t *testing.T) {
 		want := map[int64]int64{300_000: 11, 600_000: 12, 1_800_000: 23}
 		for offset, sum := range want {
 			row := m.rows[pairseries.CoinInterest.At(past.Key, pairseries.Tiers[0], midnight+offset)]
-			pack, err := pairseries.CoinInterest.Decode(row.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pack := must.Get(pairseries.CoinInterest.Decode(row.Body))(t)
 			if got := pack[midnight+offset]; !got.Close.Equal(dec(sum)) {
 				t.Errorf("after %d ms it is %s, %d wanted", offset, got.Close, sum)
 			}
@@ -299,18 +284,12 @@ func TestTheFundingRateOfACoinIsWeightedByVolumeAndForEightHours(t *testing.T) {
 		})
 		events(at+60_000, market.PairEvents{Fundings: []market.PairFunding{{Pair: a.Key, Time: at + 60_000, Rate: dec(1)}}})
 		row := m.rows[pairseries.CoinFunding.At("btc", pairseries.Tiers[0], at)]
-		pack, err := pairseries.CoinFunding.Decode(row.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pack := must.Get(pairseries.CoinFunding.Decode(row.Body))(t)
 		// (8 x 300 + 2 x 8h/4h x 100) / 400
 		if got := pack[midnight]; !got.Close.Equal(dec(7)) {
 			t.Errorf("the rate is %s, 7 wanted", got.Close)
 		}
-		v, err := pairseries.Funding.Decode(m.rows[pairseries.Funding.At(a.Key, pairseries.Tiers[1], at)].Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(pairseries.Funding.Decode(m.rows[pairseries.Funding.At(a.Key, pairseries.Tiers[1], at)].Body))(t)
 		want := market.Bar{Time: midnight, Open: dec(8), High: dec(8), Low: dec(1), Close: dec(1), First: at, Last: at + 60_000}
 		if diff := cmp.Diff(want, v[midnight], equalDecimals); diff != "" {
 			t.Errorf("the hour of a pair (-want +got):\n%s", diff)
@@ -337,10 +316,7 @@ func TestTheViewOfContractsHasTheNewestOfEach(t *testing.T) {
 			{Pair: a, Rate: dec(2), RateTime: at + 2}, {Pair: b, Size: dec(3), Value: dec(4), InterestTime: at + 5},
 		}}
 		read := func() contracts.View {
-			v, err := contracts.Published.Decode(m.views[contracts.Name])
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(contracts.Published.Decode(m.views[contracts.Name]))(t)
 			return v
 		}
 		if diff := cmp.Diff(want, read(), equalDecimals); diff != "" {

@@ -10,6 +10,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // Whatever a source remembers, its checkpoint can be stored: here of as many pairs as may be,
@@ -65,10 +66,7 @@ func TestWhatSourcesRememberFitsIntoACheckpoint(t *testing.T) {
 	db := storetest.DynamoDB(t)
 	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
 	for name, remembered := range map[string]any{"history": h.filled, "contractsPast": pastPosition{delivered}} {
-		position, err := engine.PositionOf(remembered)
-		if err != nil {
-			t.Fatal(err)
-		}
+		position := must.Get(engine.PositionOf(remembered))(t)
 		t.Logf("%s takes %d bytes", name, len(position))
 		if err := series.SaveCheckpoint(t.Context(), name, position); err != nil {
 			t.Errorf("%s, %d bytes: %v", name, len(position), err)

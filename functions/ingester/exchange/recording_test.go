@@ -15,6 +15,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -44,10 +45,7 @@ func recordedLiquidations(t *testing.T) (list []market.PairLiquidation) {
 
 func parsed(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -74,9 +72,7 @@ func TestForcedOrdersOfARecordingAddUpToHoursAndHalfHours(t *testing.T) {
 	for at, point := range m.rows {
 		rows = append(rows, store.SeriesRow{SeriesKey: at.SeriesKey, Point: point})
 	}
-	if err := series.Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), rows))
 	for _, width := range []time.Duration{30 * time.Minute, time.Hour} {
 		want := map[string]map[int64]market.Liquidated{}
 		for i := range list {
@@ -94,10 +90,7 @@ func TestForcedOrdersOfARecordingAddUpToHoursAndHalfHours(t *testing.T) {
 			t.Errorf("%d pairs", len(want))
 		}
 		for pair, sums := range want {
-			buckets, err := pairseries.Liquidations.Read(t.Context(), series, pair, width, pairseries.Window{Limit: 1000})
-			if err != nil {
-				t.Fatal(err)
-			}
+			buckets := must.Get(pairseries.Liquidations.Read(t.Context(), series, pair, width, pairseries.Window{Limit: 1000}))(t)
 			got := map[int64]market.Liquidated{}
 			for _, b := range buckets {
 				got[b.Time] = b

@@ -9,6 +9,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	simulated "quotary/localstack/sim/binance"
+	"quotary/shared/testing/must"
 )
 
 // Nothing that is followed trades at first; then SOL is listed, and BTC in its place.
@@ -25,10 +26,7 @@ func TestTradesComeFromWhenAPairIsListedUntilItIsNot(t *testing.T) {
 	btc, sol := w.Market("BTCUSDT", true), w.Market("SOLUSDT", true)
 	w.Halt(btc, true)
 	w.Halt(sol, true)
-	venues, err := w.config.venues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	venues := must.Get(w.config.venues())(t)
 	trades, resumed := make(chan string), time.AfterFunc(500*time.Millisecond, func() { w.Halt(sol, false) })
 	defer resumed.Stop()
 	ctx, stop := context.WithCancel(t.Context())

@@ -10,6 +10,8 @@ import (
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/data/platformflows"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 func TestTheNewestTickerOfEachPairIsKeptWhileItsExchangeTellsIt(t *testing.T) {
@@ -28,18 +30,13 @@ func TestTheNewestTickerOfEachPairIsKeptWhileItsExchangeTellsIt(t *testing.T) {
 		tell(midnight+3, "a:x") // late
 		p = m.restored(t, newTickers())
 		tell(midnight+tickerFor+6, "a:x")
-		v, err := pairtickers.Published.Decode(m.views[pairtickers.Name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(pairtickers.Published.Decode(m.views[pairtickers.Name]))(t)
 		got := map[string]string{}
 		for _, one := range v.Tickers {
 			got[one.Pair] = one.Last.String()
 		}
 		// b trades no more; of its exchange nothing else was told of c.
-		if diff := cmp.Diff(map[string]string{"a:x": "600006", "c:y": "5"}, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		check.Equal(t, map[string]string{"a:x": "600006", "c:y": "5"}, got)
 	})
 }
 
@@ -54,10 +51,7 @@ func TestFlowsAreTheTradesOfADayOnce(t *testing.T) {
 			at += rapid.Int64Range(0, 90_000).Draw(t, "pause")
 			id++
 			trade := market.PairTrade{Pair: rapid.SampledFrom([]string{"a:x", "b:x", "a:y"}).Draw(t, "pair"), ID: id, Time: at, Px: dec(10), Sz: dec(rapid.Int64Range(1, 5).Draw(t, "size")), Side: market.Buy}
-			value, err := trade.Value().Int64()
-			if err != nil {
-				t.Fatal(err)
-			}
+			value := must.Get(trade.Value().Int64())(t)
 			if rapid.Bool().Draw(t, "sold") {
 				trade.Side, value = market.Sell, -value
 			}

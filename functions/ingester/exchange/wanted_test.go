@@ -20,6 +20,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // A pair that a client asks for is filled back like a followed one. When nobody has asked
@@ -183,10 +184,7 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{key}, noon); err != nil || len(refused) > 0 {
 		t.Fatal(refused, err)
 	}
-	venues, err := w.config.venues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	venues := must.Get(w.config.venues())(t)
 	wanted := w.config.wanted()
 	wanted.now = w.clock.Now
 	stats := new(source.Stats)
@@ -263,9 +261,7 @@ func TestNobodysPairsTakeThePlacesOfAnother(t *testing.T) {
 	for key := range others {
 		h.wants[key] = true // for long: nothing is asked for at once
 	}
-	if err := h.want(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.want(t.Context()))
 	followed := map[string]int{}
 	for _, p := range h.pairs {
 		followed[p.Key[:5]]++

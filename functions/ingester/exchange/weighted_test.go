@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // ratesModel is what the funding rate of a coin is made of, kept in the plainest way.
@@ -88,10 +89,7 @@ func TestTheFundingRateOfACoinIsThatOfAllItsPerpetuals(t *testing.T) {
 		made := 0
 		for at, row := range m.rows {
 			if at.Name == pairseries.CoinFunding.Name() && at.Interval == pairseries.Tiers[0].Row.String() {
-				pack, err := pairseries.CoinFunding.Decode(row.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				pack := must.Get(pairseries.CoinFunding.Decode(row.Body))(t)
 				made += len(pack)
 			}
 		}

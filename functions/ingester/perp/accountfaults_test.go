@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // TestFaultsOfSourcesMakeNoWrongAccount: whatever is wrong with what comes, the account
@@ -119,9 +120,7 @@ func TestAnAccountIsBrokenUntilItsNewRowsAreWritten(t *testing.T) {
 	var broken []string
 	written := false
 	for range 20 { // seconds pass only behind it
-		if _, err := w.set.apply(late, w.now, w.disk.load); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.set.apply(late, w.now, w.disk.load))(t)
 		late = NewBatch()
 		written = w.publish(false, &broken) || written
 	}
@@ -145,9 +144,7 @@ func TestMoreAccountsAreMadeAgainThanFitInMemory(t *testing.T) {
 		w.p.most = most
 		w.set.all = []Projection{w.p}
 		for _, v := range views {
-			if err := w.p.Restore(map[string][]byte{v.Name: v.Body}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.p.Restore(map[string][]byte{v.Name: v.Body}))
 		}
 	}
 	start(nil)
@@ -168,9 +165,7 @@ func TestMoreAccountsAreMadeAgainThanFitInMemory(t *testing.T) {
 		if n := len(w.p.cache); n > most+most/8+rebuildsAtOnce {
 			t.Fatalf("%d accounts are in memory", n)
 		}
-		if _, err := w.set.apply(NewBatch(), w.now, w.disk.load); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.set.apply(NewBatch(), w.now, w.disk.load))(t)
 		for _, r := range w.set.changes(w.now, true).Fine {
 			written[r.Key] = true
 		}
@@ -216,9 +211,7 @@ func TestRebuildsThatWaitStopNoOthers(t *testing.T) {
 		}
 		w.p.broke(c, w.now)
 	}
-	if _, err := w.set.apply(NewBatch(), w.now, w.disk.load); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.set.apply(NewBatch(), w.now, w.disk.load))(t)
 	if b := w.p.begun(); len(b) != 1 || b[0].account.retries != 0 {
 		t.Errorf("%d are begun", len(b))
 	}

@@ -21,6 +21,7 @@ import (
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -183,29 +184,17 @@ func (g *ingested) load() *derived {
 		t.Fatal(err)
 	}
 	for _, address := range addresses {
-		for stats, err := range accountstats.Read(t.Context(), g.stores.Series, []string{address}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for stats := range must.All(t, accountstats.Read(t.Context(), g.stores.Series, []string{address})) {
 			if stats != nil {
 				d.stats[address] = stats
 			}
 		}
-		for trade, err := range completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Selection{Address: address}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for trade := range must.All(t, completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Selection{Address: address})) {
 			d.trades = append(d.trades, &trade)
 		}
 	}
-	d.markets, err = meta.Markets.Open(g.stores.Views, time.Now).Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	marks, err := contexts.MarksOnly.Open(g.stores.Views, time.Now).Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d.markets = must.Get(meta.Markets.Open(g.stores.Views, time.Now).Get(t.Context()))(t)
+	marks := must.Get(contexts.MarksOnly.Open(g.stores.Views, time.Now).Get(t.Context()))(t)
 	d.marks = marks.Px
 	if d.reserves, err = openorders.PublishedReserves.Open(g.stores.Views, time.Now).Get(t.Context()); err != nil {
 		t.Fatal(err)
@@ -218,10 +207,7 @@ func (g *ingested) reduced() map[string]reducing {
 	all := map[string]reducing{}
 	for _, address := range g.sim.venue.Truth().Addresses {
 		all[address] = reducing{}
-		list, err := orders.Filled(g.sim.t.Context(), g.stores.Log, orders.OfAccount(address, ""), 100_000)
-		if err != nil {
-			g.sim.t.Fatal(err)
-		}
+		list := must.Get(orders.Filled(g.sim.t.Context(), g.stores.Log, orders.OfAccount(address, ""), 100_000))(g.sim.t)
 		for i := range list {
 			all[address].add(&list[i])
 		}
@@ -262,9 +248,7 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 		}
 		g.await()
 		g.tell()
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 		d := g.load()
 		for _, address := range slices.Sorted(maps.Keys(latest)) {
 			if list := d.check(address); len(list) > 0 {

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
 
@@ -46,16 +47,11 @@ func (w *accountWorld) apply(b *Batch, pass time.Duration) engine.Changes {
 	w.disk.put(b)
 	var c engine.Changes
 	for step := 0; ; step++ {
-		if _, err := w.set.apply(b, w.now, w.disk.load); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Get(w.set.apply(b, w.now, w.disk.load))(w.t)
 		c = w.set.changes(w.now, true)
 		for _, log := range c.Log {
 			for _, r := range log.Rows {
-				trade, err := completedtrades.Decode(r)
-				if err != nil {
-					w.t.Fatal(err)
-				}
+				trade := must.Get(completedtrades.Decode(r))(w.t)
 				w.trade[trade.Coin+" "+market.Text(trade.Size)] = trade
 				w.disk.log[fmt.Sprintf("%s %q %d %q", log.Dataset, r.Subject, r.Time.UnixMilli(), r.ID)] = r
 			}
@@ -110,10 +106,7 @@ func (w *accountWorld) publish(settle bool, broken *[]string) (written bool) {
 	w.t.Helper()
 	c := w.set.changes(w.now, settle)
 	for _, v := range c.Views {
-		list, err := accounts.PublishedBroken.Decode(v.Body)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		list := must.Get(accounts.PublishedBroken.Decode(v.Body))(w.t)
 		*broken = list
 	}
 	return slices.ContainsFunc(c.Fine, func(r store.SeriesRow) bool { return r.SeriesKey == accounts.At(faultyAccount).SeriesKey })

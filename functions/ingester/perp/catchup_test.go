@@ -20,6 +20,7 @@ import (
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -56,9 +57,7 @@ func TestProjectionsThatAreAddedLaterEndAsIfTheyHadAlwaysBeenThere(t *testing.T)
 		t.Helper()
 		stop := run(t, p)
 		testenv.Until(t, what, holds)
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 	}
 	half := newPipeline(late, replayed(list[:len(list)/2]))
 	half.Projections = slices.DeleteFunc(half.Projections, func(p Projection) bool { return len(p.Folds()) > 0 })
@@ -103,9 +102,7 @@ func TestWhatCannotBeReadIsMadeAgainFromTheFills(t *testing.T) {
 			body, err := s.Series.Checkpoint(t.Context(), engine.Checkpoint(Name, "recording", ""))
 			return err == nil && string(body) == string(mustJSON(len(list))) && p.Stats.Flushed.Load() > 0 && p.Stats.CatchingUp.Load() == 0
 		})
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stop())
 		return p
 	}
 	half := list[:len(list)/2]
@@ -120,16 +117,10 @@ func TestWhatCannotBeReadIsMadeAgainFromTheFills(t *testing.T) {
 	} {
 		rows = append(rows, store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: bad}})
 	}
-	if err := spoilt.Series.Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := spoilt.Views.Publish(t.Context(), tickers.Name, bad); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, spoilt.Series.Put(t.Context(), rows))
+	must.Do(t, spoilt.Views.Publish(t.Context(), tickers.Name, bad))
 	damaged := "views/" + positions.Name + ".json.zst"
-	if _, err := spoilt.Quarantine.Objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &spoilt.Quarantine.Bucket, Key: &damaged, Body: bytes.NewReader(bad)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(spoilt.Quarantine.Objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &spoilt.Quarantine.Bucket, Key: &damaged, Body: bytes.NewReader(bad)}))(t)
 	p := life(spoilt, list)
 	if n := p.Stats.Quarantined.Load(); n < 5 {
 		t.Errorf("%d rows and views are quarantined", n)
@@ -153,9 +144,7 @@ func viewOf(t *testing.T, s engine.Stores, name string) map[string]json.RawMessa
 		t.Fatal(err)
 	}
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(body, &members))
 	delete(members, "time")
 	return members
 }
@@ -169,9 +158,7 @@ func TestStoredFillsCountHoweverOldTheyAre(t *testing.T) {
 		t.Helper()
 		p := newOpenInterest()
 		for _, b := range batches {
-			if err := p.Apply(b, nil, noon); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Apply(b, nil, noon))
 		}
 		return string(positions.Published.Encode(p.positions))
 	}

@@ -12,6 +12,7 @@ import (
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // manyOrders is a batch of n orders that rest, of 30,000 accounts in 200 coins of which
@@ -48,9 +49,7 @@ func BenchmarkOpenOrdersPublish(b *testing.B) {
 		p := newOpenOrders()
 		p.Joined()
 		for i := range 20 {
-			if err := p.Apply(manyOrders(n/20, 450_000_000_000+int64(i)*n), nil, time.Time{}); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, p.Apply(manyOrders(n/20, 450_000_000_000+int64(i)*n), nil, time.Time{}))
 		}
 		b.ReportMetric(heap()-before, "MB-table")
 		now := time.UnixMilli(base)
@@ -125,9 +124,7 @@ func BenchmarkOrderStatuses(b *testing.B) {
 				b.Fatalf("%d skipped: %v", skipped, err)
 			}
 			now := time.UnixMilli(base).Add(time.Duration(n) * 100 * time.Millisecond)
-			if _, err := s.apply(batch, now, nil); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.apply(batch, now, nil))(b)
 			if n%10 == 9 {
 				s.changes(now, false)
 			}

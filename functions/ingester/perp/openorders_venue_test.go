@@ -13,6 +13,8 @@ import (
 	"quotary/localstack/sim/venue"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 // newOrderVenue opens a venue that begins two minutes before a full hour.
@@ -24,9 +26,7 @@ func newOrderVenue(t *testing.T) *simVenue {
 // advance makes the venue go on for a time, in small blocks.
 func (s *simVenue) advance(d time.Duration) {
 	s.t.Helper()
-	if err := s.venue.Advance(s.venue.Now().Add(d)); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.venue.Advance(s.venue.Now().Add(d)))
 }
 
 // open is what the venue lists of every account, as anchors.
@@ -64,9 +64,7 @@ func (s *simVenue) batches() (orders, fills []*Batch) {
 func published(t *testing.T, p *openOrders, batches ...*Batch) map[string][]byte {
 	t.Helper()
 	for _, b := range batches {
-		if err := p.Apply(b, nil, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(b, nil, time.Time{}))
 	}
 	views := map[string][]byte{}
 	for _, v := range p.Changes(time.UnixMilli(base), true).Views {
@@ -92,10 +90,7 @@ func wanted(anchors []market.Anchor) map[int64]string {
 // same wants the views to say what the venue says, to the last digit.
 func (s *simVenue) same(t *testing.T, views map[string][]byte) {
 	t.Helper()
-	table, err := openorders.PublishedTable.Decode(views[openorders.TableName])
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(openorders.PublishedTable.Decode(views[openorders.TableName]))(t)
 	want, got := wanted(s.open()), map[int64]string{}
 	type level struct {
 		coin, side, px string
@@ -119,14 +114,8 @@ func (s *simVenue) same(t *testing.T, views map[string][]byte) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("%d orders, want %d (-venue +product):\n%.2000s", len(got), len(want), diff)
 	}
-	top, err := openorders.PublishedTop.Decode(views[openorders.TopName])
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := openorders.DecodeValues(views[openorders.ValuesName])
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := must.Get(openorders.PublishedTop.Decode(views[openorders.TopName]))(t)
+	sums := must.Get(openorders.DecodeValues(views[openorders.ValuesName]))(t)
 	compared, triggers := 0, 0
 	for coin, of := range sums.Coins {
 		for side, one := range map[string]openorders.SideValues{"B": of.Bids, "A": of.Asks} {
@@ -140,9 +129,7 @@ func (s *simVenue) same(t *testing.T, views map[string][]byte) {
 				N      int64
 			}
 		}
-		if err := json.Unmarshal(s.ask(fmt.Sprintf(`"type":"l2Book","coin":%q`, coin)), &book); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(s.ask(fmt.Sprintf(`"type":"l2Book","coin":%q`, coin)), &book))
 		for i, side := range []string{"B", "A"} {
 			for _, l := range book.Levels[i] {
 				if have := levels[level{coin, side, l.Px}]; have.n != l.N || market.Text(have.sz) != l.Sz {
@@ -189,9 +176,7 @@ func TestOpenOrdersAreThoseOfTheVenue(t *testing.T) {
 		t.Errorf("statuses before fills end otherwise:\n%.2000s", diff)
 	}
 	again := newOpenOrders()
-	if err := again.Restore(views); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, again.Restore(views))
 	again.Joined()
 	s.advance(time.Minute)
 	orders, fills = s.batches()
@@ -230,14 +215,10 @@ func TestThatNoOrderRestsIsPublishedOnceAfterAStart(t *testing.T) {
 		t.Fatalf("%v were written before the past was read", names)
 	}
 	again := newOpenOrders()
-	if err := again.Restore(saved); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, again.Restore(saved))
 	again.Joined()
 	want := map[string]string{openorders.TopName: `{"all":[],"coins":{}}`, openorders.ValuesName: `{"coins":{}}`, openorders.ReservesName: `{"coins":{}}`}
-	if diff := cmp.Diff(want, timeless(t, published(t, again))); diff != "" {
-		t.Errorf("after the start (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, timeless(t, published(t, again)), "after the start")
 	if views := published(t, again); len(views) > 0 {
 		t.Errorf("published again without a change: %v", slices.Sorted(maps.Keys(views)))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"quotary/shared/data/positions"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // TestOutcomesAreTokensOfTheSpotPart reads a block as a node writes it, in which an
@@ -26,9 +27,7 @@ func TestOutcomesAreTokensOfTheSpotPart(t *testing.T) {
 	}{{bought, "5000", "-2000.1"}, {sold, "3000", "-1000.2"}, {settled, "0", "1999.7"}} {
 		b := lines(t, readFillLine, 0, blockLine(int64(i+1), c.fill))
 		w.apply(b, soon)
-		if err := interest.Apply(b, nil, w.now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, interest.Apply(b, nil, w.now))
 		a := w.p.cache[faultyAccount]
 		spot := map[string]string{"+441": "0"}
 		for _, s := range a.state.Spot {

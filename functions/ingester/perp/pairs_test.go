@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 var equalDecimals = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
@@ -37,9 +38,7 @@ func folded(t *testing.T, p Projection, now time.Time, batches ...*Batch) engine
 		r := engine.NewReads()
 		p.Wants(b, r)
 		r.Fill(nil, map[store.SeriesAt]store.Point{})
-		if err := p.Apply(b, r, now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(b, r, now))
 	}
 	return p.Changes(now, true)
 }
@@ -74,10 +73,7 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 			if (store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}) != pairseries.Liquidations.At("btcswapusdc:hyperliquid", tier, hour) {
 				continue
 			}
-			pack, err := pairseries.Liquidations.Decode(row.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pack := must.Get(pairseries.Liquidations.Decode(row.Body))(t)
 			found = true
 			if diff := cmp.Diff(pairseries.Pack[market.Liquidated]{hour: want}, pack, equalDecimals); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -90,10 +86,7 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 	if len(c.Views) != 1 || len(c.Coarse) != 1 || c.Held {
 		t.Fatalf("%d views, %d rows of orders, held %t", len(c.Views), len(c.Coarse), c.Held)
 	}
-	v, err := pairliquidations.Published.Decode(c.Views[0].Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(pairliquidations.Published.Decode(c.Views[0].Body))(t)
 	viewed := pairliquidations.View{Time: hour + 5, Pairs: []pairliquidations.Pair{{Key: "btcswapusdc:hyperliquid", Coin: "btc", Platform: "hyperliquid", Minutes: []pairliquidations.Minute{pairliquidations.NewMinute(want)}}}}
 	if diff := cmp.Diff(viewed, v, equalDecimals); diff != "" {
 		t.Errorf("the view (-want +got):\n%s", diff)
@@ -113,9 +106,7 @@ func TestLiquidationsAreHeldUntilTheyAreWritten(t *testing.T) {
 		r := engine.NewReads()
 		p.Wants(b, r)
 		r.Fill(nil, map[store.SeriesAt]store.Point{})
-		if err := p.Apply(b, r, now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(b, r, now))
 	}
 	want := func(after time.Duration, settle, held, rows, view bool) {
 		t.Helper()

@@ -25,10 +25,7 @@ func TestPaymentsGoThroughTheArchiveAsTheyAre(t *testing.T) {
 		payment(one, "BTC", markettest.Base+hour, 2), payment(two, "ETH", markettest.Base+hour, 2),
 		payment(one, "xyz:GOLD", markettest.Base+hour, 3), payment(one, "abc:OIL", markettest.Base+hour, 3),
 	})
-	file, _, err := archive.NewDataset(payments.Archive).Encode(rows, func(_ int, err error) { t.Error(err) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	file, _ := must.Get2(archive.NewDataset(payments.Archive).Encode(rows, func(_ int, err error) { t.Error(err) }))(t)
 	var got []store.Row
 	got = slices.AppendSeq(got, must.All(t, archive.Decode(file)))
 	if diff := cmp.Diff(rows, got); diff != "" {

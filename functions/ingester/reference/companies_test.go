@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -64,9 +65,7 @@ func TestFilingsAreStored(t *testing.T) {
 	views := store.NewViews(objects, bucket)
 	key := drop.Key(companies.Name, "mine.ndjson")
 	lines := "{\"key\":\"i:mstr:nasdaq\",\"name\":\"Strategy\"}\n{\"key\":\"i:mine\",\"shares\":\"7\"}\n{}\n"
-	if _, err := objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}))(t)
 	c := Config{Filings: Filings{URL: upstream.URL + indexsite.SECPath, Contact: "Acme ops@acme.example", Companies: []sec.Company{{Key: "i:mstr:nasdaq", CIK: 1}, {Key: "i:coin:nasdaq", CIK: 2}}, Every: time.Hour},
 		DropsEvery: time.Millisecond,
 		Stores:     engine.Stores{Series: store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable), Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},

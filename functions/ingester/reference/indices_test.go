@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -63,9 +64,7 @@ func TestIndexesAreStored(t *testing.T) {
 	views, series := store.NewViews(objects, bucket), store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
 	key, mended := drop.Key(indices.Name, "mine.ndjson"), now.UTC().AddDate(0, 0, -40).Format(time.DateOnly)
 	lines := fmt.Sprintf("{\"key\":%q,\"date\":%q,\"close\":\"77\"}\n{\"key\":\"i:mine\",\"date\":\"2026-01-05\",\"close\":\"5.50\",\"unit\":\"USD\"}\n{}\n", indices.FearGreed, mended)
-	if _, err := objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}))(t)
 	symbols := []daily.Symbol{{Key: "i:spx:us", Name: "^spx"}, {Key: "i:mstr:nasdaq", Name: "mstr.us", Unit: "USD"}}
 	c := Config{Indices: Indices{FearGreedURL: upstream.URL + indexsite.FearGreedPath, VIXURL: upstream.URL + indexsite.VIXPath, StooqURL: upstream.URL + indexsite.StooqPath, Symbols: symbols, Every: time.Millisecond},
 		DropsEvery: time.Millisecond,

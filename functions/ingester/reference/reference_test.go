@@ -32,6 +32,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -109,9 +110,7 @@ func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
 	begin := func() {
 		all = Projections()
 		for _, p := range all {
-			if err := p.Restore(published); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Restore(published))
 			p.Joined()
 		}
 	}
@@ -124,9 +123,7 @@ func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
 				}
 				reads.Fill(nil, rows)
 			}
-			if err := p.Apply(b, reads, time.UnixMilli(markettest.Base)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Apply(b, reads, time.UnixMilli(markettest.Base)))
 		}
 	}
 	publish := func() bool {
@@ -209,14 +206,9 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 		}
 		b.Entries = []coins.Dropped{{Entry: coins.Entry{CoinKey: "dropped"}, Place: drop.Place{Time: 1, File: "a", Line: 1}}}
 		for _, p := range []Projection{names, prices} {
-			if err := p.Apply(b, nil, time.UnixMilli(at)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Apply(b, nil, time.UnixMilli(at)))
 		}
-		v, err := coins.Published.Decode(names.Changes(time.UnixMilli(at), true).Views[0].Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(coins.Published.Decode(names.Changes(time.UnixMilli(at), true).Views[0].Body))(t)
 		for _, c := range v.Coins {
 			rank := int64(0)
 			if c.Listing != nil {
@@ -224,10 +216,7 @@ func TestACoinIsListedForAsLongAsItIsNamed(t *testing.T) {
 			}
 			listed = append(listed, fmt.Sprint(c.Key, " ", rank))
 		}
-		w, err := cointickers.Published.Decode(prices.Changes(time.UnixMilli(at), true).Views[0].Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(cointickers.Published.Decode(prices.Changes(time.UnixMilli(at), true).Views[0].Body))(t)
 		for _, one := range w.Tickers {
 			priced = append(priced, one.Key)
 		}
@@ -274,9 +263,7 @@ func TestCoinsAreKeptToABound(t *testing.T) {
 		var decoded [2]error
 		listed, decoded[0] = coins.Published.Decode(names.Changes(at, true).Views[0].Body)
 		priced, decoded[1] = cointickers.Published.Decode(prices.Changes(at, true).Views[0].Body)
-		if err := errors.Join(errors.Join(errs[:]...), errors.Join(decoded[:]...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(errors.Join(errs[:]...), errors.Join(decoded[:]...)))
 	}
 	for what, keys := range map[string][]string{
 		"names":  collect(listed.Coins, func(c coins.Coin) string { return c.Key }),
@@ -354,9 +341,7 @@ func TestTheDomainFollowsItsSources(t *testing.T) {
 	objects, bucket := storetest.S3(t)
 	views := store.NewViews(objects, bucket)
 	key := drop.Key("coins", "names.ndjson")
-	if _, err := objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("{\"coin_key\":\"bitcoin\",\"cn_name\":\"比特币\"}\n{\"coin_key\":\"x y\"}\n{\"coin_key\":\"mine\"}")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("{\"coin_key\":\"bitcoin\",\"cn_name\":\"比特币\"}\n{\"coin_key\":\"x y\"}\n{\"coin_key\":\"mine\"}")}))(t)
 	c := Config{CoinsURL: upstream.URL, CoinsPages: 1, CoinsEvery: time.Hour, RatesURL: upstream.URL, DropsEvery: time.Millisecond,
 		Stores: engine.Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: views,
 			Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
@@ -382,9 +367,7 @@ func TestTheDomainFollowsItsSources(t *testing.T) {
 	run("the price of bitcoin is known in yuan, and its name in Chinese", known)
 
 	// The drop was taken and is not read again: its names outlive the view.
-	if _, err := objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("views/" + coins.Name + ".json.zst")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("views/" + coins.Name + ".json.zst")}))(t)
 	if known() {
 		t.Fatal("the view is not lost")
 	}

@@ -21,6 +21,7 @@ import (
 	"quotary/functions/ingester/source/okx"
 	"quotary/localstack/sim/announcements"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -519,9 +520,7 @@ func TestAnnouncementsOfTheRecording(t *testing.T) {
 			Path     string
 			Response json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &one))
 		if one.Path != "/v5/announcements/index" {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/text/jsonscan"
 )
 
@@ -204,9 +205,7 @@ func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *te
 			var stats Stats
 			f := follower{Stream: &Stream{Books: &Books{}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
 			k := f.keepBooks()
-			if err := k.apply(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.apply(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100}))
 			c.next.Symbol = "X"
 			if err := k.apply(&c.next); !errors.Is(err, c.want) || stats.Gaps.Load() != c.gaps || k.bySymbol["X"].last != c.last {
 				t.Errorf("%v, %d gaps, at number %d; want %v, %d, at %d", err, stats.Gaps.Load(), k.bySymbol["X"].last, c.want, c.gaps, c.last)
@@ -254,9 +253,7 @@ func TestAWholeBookOfNoTimeIsDeliveredWithItsNextChange(t *testing.T) {
 		{BookUpdate{First: 8, Last: 8, Prev: 7, Time: leastTime}, true},
 	} {
 		step.update.Symbol = "X"
-		if err := k.apply(&step.update); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, k.apply(&step.update))
 		if got, ok := k.changed(k.order[0], mostTime); ok != step.want || got.Time != step.update.Time {
 			t.Errorf("number %d: %+v, %t", step.update.Last, got, ok)
 		}
@@ -331,9 +328,7 @@ func TestWhatWaitsForSnapshotsIsBoundedTogether(t *testing.T) {
 	}
 	for n := range int64(3) {
 		for symbol := range f.pairs {
-			if err := k.apply(&BookUpdate{Symbol: symbol, Prev: n, First: n + 1, Last: n + 1, Bids: levels}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.apply(&BookUpdate{Symbol: symbol, Prev: n, First: n + 1, Last: n + 1, Bids: levels}))
 		}
 	}
 	held := 0

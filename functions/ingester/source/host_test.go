@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/source"
+	"quotary/shared/testing/must"
 )
 
 func TestABanIsObeyedByAllWhoAskTheHost(t *testing.T) {
@@ -38,9 +39,7 @@ func TestABanIsObeyedByAllWhoAskTheHost(t *testing.T) {
 			if err := host.Get(t.Context(), "/first", nil, 1, &out); err != nil || !out.OK {
 				t.Fatalf("%v, %v", out, err)
 			}
-			if err := host.Get(t.Context(), "/second", nil, 1, &out); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, host.Get(t.Context(), "/second", nil, 1, &out))
 			if early.Load() != 0 || time.Now().UnixMilli() < banned.Load() {
 				t.Errorf("asked %d times before the ban ended", early.Load())
 			}
@@ -181,9 +180,7 @@ func TestABudgetTakesANewRate(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(0)
 	b := source.NewBudget(100, func() time.Time { return now })
-	if err := b.Spend(t.Context(), 100); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Spend(t.Context(), 100))
 	b.SetRate(200)
 	began := time.Now()
 	if err := b.Spend(t.Context(), 100); err != nil || time.Since(began) > time.Second {

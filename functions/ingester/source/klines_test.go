@@ -5,16 +5,14 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 func TestAWindowMakesARunOfRowsThatComeNewestFirst(t *testing.T) {
 	t.Parallel()
 	const from, minute = int64(1_790_000_040_000), int64(60_000)
 	row := func(place int64, size string, ended bool) source.KlineRow {
-		r, err := source.NewKlineRow("1790000040000", "10", "12", "9", "11", size, "5")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(source.NewKlineRow("1790000040000", "10", "12", "9", "11", size, "5"))(t)
 		r.OpenTime, r.Ended = from+place*minute, ended
 		return r
 	}

@@ -4,14 +4,12 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 func decimal(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 

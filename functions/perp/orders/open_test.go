@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 // resting are orders in the books: GOLD has a trigger that fired, and both sides; what
@@ -52,9 +52,7 @@ func (w *world) rest(t *testing.T, table *market.OpenOrders) {
 		top.Coins[c.Coin], columns[c.Coin] = openorders.NewRows(c.Top), openorders.NewColumn(c)
 	}
 	storetest.Publish(t, w.views, openorders.PublishedTop, top)
-	if err := w.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(start, columns)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(start, columns)))
 }
 
 func (w *world) traded(t *testing.T, prices map[string]string) {
@@ -146,9 +144,7 @@ func TestStatsOfTheOpenOrders(t *testing.T) {
 		"?whaleThreshold=8100000000000":                whales(all, 0, 1, "0.0", "8100000000000.0", "0"),
 		"?whaleThreshold=8100000000000.00000001":       whales(all, 0, 0, "0.0", "0.0", "0"),
 	} {
-		if diff := gocmp.Diff(want, stats(query)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
+		check.Equalf(t, want, stats(query), "%s", query)
 	}
 }
 
@@ -176,9 +172,7 @@ func TestAnUnreadableViewIsAnInternalErrorThatRevealsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, body := range map[string]string{openorders.TopName: `{"all":["secret"]}`, openorders.ValuesName: `{"coins":{"BTC":{"bids":{"odd":["secret"]}}}}`} {
-		if err := w.views.Publish(t.Context(), name, []byte(body)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.views.Publish(t.Context(), name, []byte(body)))
 	}
 	for _, target := range []string{"/orders/top-open-orders", "/orders/active-stats"} {
 		w.Get(t, w.SubKey, root+target).Refused(t, http.StatusInternalServerError, "internal error")

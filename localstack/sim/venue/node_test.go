@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"quotary/shared/testing/must"
 )
 
 // What the tests read the node's files with.
@@ -36,16 +38,10 @@ type wireLine struct {
 func lines(t testing.TB, dir string, s stream) []wireLine {
 	t.Helper()
 	n := nodeFiles{dir: dir}
-	files, err := n.list(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(n.list(s))(t)
 	var out []wireLine
 	for _, path := range files {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(path))(t)
 		sc := bufio.NewScanner(f)
 		sc.Buffer(nil, 64<<20)
 		for sc.Scan() {
@@ -72,15 +68,9 @@ func nodeFills(t testing.TB, dir string) []userFill {
 		for _, ev := range l.Events {
 			var pair [2]json.RawMessage
 			var f userFill
-			if err := json.Unmarshal(ev, &pair); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(pair[0], &f.user); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(pair[1], &f.wireFill); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(ev, &pair))
+			must.Do(t, json.Unmarshal(pair[0], &f.user))
+			must.Do(t, json.Unmarshal(pair[1], &f.wireFill))
 			out = append(out, f)
 		}
 	}
@@ -105,7 +95,7 @@ func rat(t testing.TB, s string) *big.Rat {
 func tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -113,10 +103,7 @@ func tree(t testing.TB, dir string) map[string]string {
 		rel, _ := filepath.Rel(dir, path)
 		out[rel] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 

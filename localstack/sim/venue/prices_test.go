@@ -4,16 +4,14 @@ import (
 	"testing"
 
 	"quotary/localstack/sim/prices"
+	"quotary/shared/testing/must"
 )
 
 // Who looks at the simulated exchange beside the venue sees one market.
 func TestMarksStayAroundThePricesOfTheCoins(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
-		v, err := Open(Config{Seed: seed + 1, Traders: 40, HistoryDays: 5, Clock: still(noon)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(Open(Config{Seed: seed + 1, Traders: 40, HistoryDays: 5, Clock: still(noon)}))(t)
 		for c := range v.eng.mk {
 			m := &v.eng.mk[c]
 			if m.walk == nil {
@@ -31,8 +29,6 @@ func TestMarksStayAroundThePricesOfTheCoins(t *testing.T) {
 		if btc := prices.WalkOf(seed+1, "BTC").At(noon.UnixMilli(), 1); v.eng.mk[0].walk(noon.UnixMilli()) != btc {
 			t.Errorf("BTC walks elsewhere than %d", btc)
 		}
-		if err := v.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, v.Close())
 	}
 }

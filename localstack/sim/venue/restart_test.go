@@ -7,23 +7,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 // copyTree copies a directory, as a crash would leave it.
 func copyTree(t testing.TB, from, to string) {
 	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(to, os.DirFS(from)))
 }
 
 // reopen opens a venue on directories that another one has left.
 func reopen(t testing.TB, cfg Config) *Venue {
 	t.Helper()
-	v, err := Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(Open(cfg))(t)
 	t.Cleanup(func() { v.Close() })
 	return v
 }
@@ -39,13 +36,9 @@ func TestARestartContinuesWithTheSameBytes(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		cfg := Config{NodeDir: dir + "/node", StateDir: dir + "/state", HistoryDays: 2, Traders: 120, Clock: still(noon)}
-		if err := busy(t, cfg, 40*time.Second).Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, busy(t, cfg, 40*time.Second).Close())
 		cfg.Clock = still(noon.Add(40 * time.Second))
-		if err := reopen(t, cfg).Advance(end); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, reopen(t, cfg).Advance(end))
 		same(t, want, tree(t, cfg.NodeDir))
 	})
 
@@ -63,13 +56,8 @@ func TestARestartContinuesWithTheSameBytes(t *testing.T) {
 		},
 		"after a kill in the middle of a journal entry": func(t *testing.T, _, state string) {
 			f := filepath.Join(state, journalFile)
-			info, err := os.Stat(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(f, info.Size()-5); err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(os.Stat(f))(t)
+			must.Do(t, os.Truncate(f, info.Size()-5))
 		},
 	}
 	for name, crash := range crashes {
@@ -82,9 +70,7 @@ func TestARestartContinuesWithTheSameBytes(t *testing.T) {
 			last := v.Now()
 			cfg.NodeDir, cfg.StateDir, cfg.Clock = dir+"/b/node", dir+"/b/state", still(last)
 			crash(t, cfg.NodeDir, cfg.StateDir)
-			if err := reopen(t, cfg).Advance(end); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, reopen(t, cfg).Advance(end))
 			same(t, want, tree(t, cfg.NodeDir))
 		})
 	}
@@ -93,19 +79,11 @@ func TestARestartContinuesWithTheSameBytes(t *testing.T) {
 // cutLast cuts bytes off a stream's newest line, at most the whole line.
 func cutLast(t *testing.T, node string, s stream, n int64) {
 	t.Helper()
-	files, err := (&nodeFiles{dir: node}).list(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get((&nodeFiles{dir: node}).list(s))(t)
 	path := files[len(files)-1]
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	line := int64(len(data) - 1 - strings.LastIndexByte(string(data[:len(data)-1]), '\n'))
-	if err := os.Truncate(path, int64(len(data))-min(n, line)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(path, int64(len(data))-min(n, line)))
 }
 
 func TestAKillWhileHistoryIsLaidContinuesWithTheSameBytes(t *testing.T) {
@@ -114,19 +92,12 @@ func TestAKillWhileHistoryIsLaidContinuesWithTheSameBytes(t *testing.T) {
 	busy(t, Config{NodeDir: intact, HistoryDays: 2}, 0)
 	dir := t.TempDir()
 	cfg := Config{NodeDir: dir + "/node", StateDir: dir + "/state", HistoryDays: 2, Traders: 120, Clock: still(noon)}
-	cfg, err := cfg.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg = must.Get(cfg.withDefaults())(t)
 	v := &Venue{cfg: cfg, files: nodeFiles{dir: cfg.NodeDir}}
 	v.hub = newHub(v)
-	if err := v.restore(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.restore())
 	for next := v.eng.Origin; v.eng.Block < 300; next = v.eng.nextCoarse() {
-		if err := v.block(next); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, v.block(next))
 	}
 	v.closeFiles()
 	cutLast(t, cfg.NodeDir, streamFills, 40)
@@ -140,9 +111,7 @@ func TestTimeWhileTheVenueWasDownIsFilledWithLongBlocks(t *testing.T) {
 	cfg := Config{NodeDir: dir + "/node", StateDir: dir + "/state", HistoryDays: 1, Traders: 120, Clock: still(noon)}
 	v := busy(t, cfg, 10*time.Second)
 	before := v.Truth()
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Close())
 	cfg.Clock = still(noon.Add(5 * time.Hour))
 	v = reopen(t, cfg)
 	after := v.Truth()
@@ -152,9 +121,7 @@ func TestTimeWhileTheVenueWasDownIsFilledWithLongBlocks(t *testing.T) {
 	if got := v.Now(); noon.Add(5*time.Hour).Sub(got) > 30*time.Second {
 		t.Errorf("last block is of %s", got)
 	}
-	if err := v.Advance(noon.Add(5*time.Hour + 10*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Advance(noon.Add(5*time.Hour+10*time.Second)))
 	checkPairs(t, withoutDust(nodeFills(t, cfg.NodeDir)))
 }
 
@@ -196,18 +163,14 @@ func cutSnapshot(t *testing.T, state string) string {
 	t.Helper()
 	to := t.TempDir()
 	copyTree(t, state, to)
-	if err := os.Truncate(filepath.Join(to, snapshotFile), 5000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(filepath.Join(to, snapshotFile), 5000))
 	return to
 }
 
 func TestAClosedVenueMakesNoBlocks(t *testing.T) {
 	t.Parallel()
 	v := busy(t, Config{}, time.Second)
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Close())
 	if err := v.Advance(noon.Add(time.Hour)); !errors.Is(err, ErrClosed) {
 		t.Errorf("Advance gives %v", err)
 	}
@@ -224,15 +187,10 @@ func TestOldDaysOfBulkyStreamsAreRemovedButNotTheHistory(t *testing.T) {
 	dir := t.TempDir()
 	v := busy(t, Config{NodeDir: dir, HistoryDays: 1, Retain: 24 * time.Hour}, time.Second)
 	for range 5 {
-		if err := v.Skip(v.Now().Add(24 * time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, v.Skip(v.Now().Add(24*time.Hour)))
 	}
 	days := func(s stream) (names []string) {
-		entries, err := os.ReadDir(filepath.Join(dir, streamDirs[s], "hourly"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(filepath.Join(dir, streamDirs[s], "hourly")))(t)
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}

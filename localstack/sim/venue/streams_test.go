@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 func TestBookDiffsAloneReproduceTheBook(t *testing.T) {
@@ -19,9 +21,7 @@ func TestBookDiffsAloneReproduceTheBook(t *testing.T) {
 				Oid  int64
 				Diff json.RawMessage `json:"raw_book_diff"`
 			}
-			if err := json.Unmarshal(ev, &d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(ev, &d))
 			have, known := book[d.Oid]
 			if string(d.Diff) == `"remove"` {
 				if !known {
@@ -34,9 +34,7 @@ func TestBookDiffsAloneReproduceTheBook(t *testing.T) {
 				New    *struct{ Sz string }
 				Update *struct{ OrigSz, NewSz string }
 			}
-			if err := json.Unmarshal(d.Diff, &x); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(d.Diff, &x))
 			switch {
 			case x.New != nil && !known:
 				d.Sz = x.New.Sz
@@ -87,9 +85,7 @@ func TestOrderStatusesEndOnceAndAgreeWithTheFills(t *testing.T) {
 					Sz, OrigSz string
 				}
 			}
-			if err := json.Unmarshal(ev, &s); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(ev, &s))
 			before := orders[s.Order.Oid].status
 			if before != "" && before != "open" && before != "triggered" {
 				t.Fatalf("order %d is %s after %s", s.Order.Oid, s.Status, before)
@@ -162,9 +158,7 @@ func TestTwapsExecuteWhatTheirStatusSays(t *testing.T) {
 				Status string
 				State  state
 			}
-			if err := json.Unmarshal(ev, &s); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(ev, &s))
 			first, running := began[s.TwapID]
 			switch s.Status {
 			case "activated":

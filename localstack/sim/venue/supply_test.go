@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -31,15 +32,10 @@ func TestBothSidesOfEveryBookAreSuppliedAfterEveryBlock(t *testing.T) {
 func supplied(t *testing.T, cfg Config) []byte {
 	t.Helper()
 	cfg.Clock = still(noon)
-	cfg, err := cfg.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg = must.Get(cfg.withDefaults())(t)
 	v := &Venue{cfg: cfg}
 	v.hub = newHub(v)
-	if err := v.founding(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.founding())
 	empty := map[string]int{} // blocks, by market
 	step := func(to int64) {
 		v.eng.step(to)
@@ -62,9 +58,6 @@ func supplied(t *testing.T, cfg Config) []byte {
 	for coin, blocks := range empty {
 		t.Errorf("a side of %s was empty after %d of %d blocks", coin, blocks, v.eng.Block)
 	}
-	text, err := json.Marshal(v.Truth())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(v.Truth()))(t)
 	return text
 }

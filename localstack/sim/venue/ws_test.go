@@ -13,6 +13,8 @@ import (
 
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
+
+	"quotary/shared/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,10 +30,7 @@ func dial(t *testing.T, v *Venue) *peer {
 	t.Helper()
 	srv := httptest.NewServer(v.Handler())
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, _ := must.Get2(websocket.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws", nil))(t)
 	conn.SetReadLimit(16 << 20)
 	t.Cleanup(func() {
 		conn.CloseNow()
@@ -43,18 +42,13 @@ func dial(t *testing.T, v *Venue) *peer {
 
 func (p *peer) say(format string, args ...any) {
 	p.t.Helper()
-	if err := p.conn.Write(p.ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, p.conn.Write(p.ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)))
 }
 
 // hear reads the next frame.
 func (p *peer) hear() string {
 	p.t.Helper()
-	_, data, err := p.conn.Read(p.ctx)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	_, data := must.Get2(p.conn.Read(p.ctx))(p.t)
 	if !json.Valid(data) {
 		p.t.Fatalf("frame is not JSON: %.200s", data)
 	}
@@ -101,9 +95,7 @@ func untilEvent(p *peer, kind, want string) {
 // advance makes some blocks, in steps that leave a client time to read.
 func advance(t *testing.T, v *Venue, d time.Duration) {
 	t.Helper()
-	if err := v.Advance(v.Now().Add(d)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Advance(v.Now().Add(d)))
 }
 
 func TestSubscriptionsAreAnsweredAsTheVenueDoes(t *testing.T) {
@@ -149,9 +141,7 @@ func TestBadMessagesGetAnErrorFrameAndKeepTheConnection(t *testing.T) {
 		p.say("%s", tc.say)
 		p.expect(string(errorFrame(tc.want)))
 	}
-	if err := p.conn.Write(p.ctx, websocket.MessageBinary, []byte{1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.conn.Write(p.ctx, websocket.MessageBinary, []byte{1}))
 	p.hear()
 	p.say(`{"method":"ping"}`)
 	p.expect(`{"channel":"pong"}`)
@@ -363,9 +353,7 @@ func TestEveryChannelSendsFramesOfItsShape(t *testing.T) {
 			Channel string
 			Data    any
 		}
-		if err := json.Unmarshal([]byte(text), &f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &f))
 		if f.Channel == "error" {
 			t.Fatal(text)
 		}
@@ -410,9 +398,7 @@ func TestBooksAreThrottledAndBestPricesOnlyComeWhenTheyChange(t *testing.T) {
 				Bbo    json.RawMessage
 			}
 		}
-		if err := json.Unmarshal([]byte(p.hear()), &f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(p.hear()), &f))
 		switch f.Channel {
 		case "allMids":
 			if books[0] < 3 || books[1] < 10 || best < 5 {
@@ -498,9 +484,7 @@ func TestCloseEndsEveryConnection(t *testing.T) {
 	a.hear()
 	b.say(`{"method":"ping"}`)
 	b.hear()
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Close())
 	if _, _, err := a.conn.Read(a.ctx); err == nil {
 		t.Error("the connection is still open")
 	}
@@ -508,10 +492,7 @@ func TestCloseEndsEveryConnection(t *testing.T) {
 
 func TestRunMakesBlocksAsTheClockGoesAndStopsWithItsContext(t *testing.T) {
 	t.Parallel()
-	v, err := Open(Config{Traders: 60, BlockEvery: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(Open(Config{Traders: 60, BlockEvery: 20 * time.Millisecond}))(t)
 	defer v.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // Update is the flag -update of every test that uses this package: golden files are
@@ -57,18 +58,11 @@ func (a Answer) Golden(t testing.TB, name string) {
 	}
 	path := filepath.Join("testdata", name+".golden.json")
 	if *Update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, indented.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o755))
+		must.Do(t, os.WriteFile(path, indented.Bytes(), 0o644))
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if !bytes.Equal(want, indented.Bytes()) {
 		t.Errorf("%s differs from its golden file (run with -update to accept):\ngot  %s\nwant %s", name, indented.Bytes(), want)
 	}

@@ -34,6 +34,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 )
 
@@ -66,9 +67,7 @@ func Open(t testing.TB, family catalog.Family, register func(w *World)) *World {
 	t.Helper()
 	w := New(t, string(family))
 	register(w)
-	if err := w.Family.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Family.Complete())
 	return w
 }
 
@@ -79,12 +78,9 @@ func New(t testing.TB, function string) *World {
 	db := storetest.DynamoDB(t)
 	db = dynamodb.New(db.Options(), readunits.Meter) // as functions have it
 	w := &World{DB: db, Prefix: storetest.Tables(t, db), Logs: new(bytes.Buffer), clock: testclock.At(Start)}
-	ring, err := keys.OpenRing(t.Context(), func(context.Context) (keys.DataKeys, error) {
+	ring := must.Get(keys.OpenRing(t.Context(), func(context.Context) (keys.DataKeys, error) {
 		return keys.DataKeys{Current: "test", Keys: map[string][]byte{"test": bytes.Repeat([]byte{7}, 32)}}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	table := w.Prefix + schema.UsageTable
 	w.Keys = keys.New(db, w.Prefix+schema.KeysTable, ring, w.Now)
 	w.Counters = usage.NewCounters(db, table, w.Now)
@@ -94,9 +90,7 @@ func New(t testing.TB, function string) *World {
 	w.Deliver(t, catalog.Datasets()...)
 	w.Primary = w.Register(t, keys.Preset{Name: "Acme", Level: "all", MaxSubKeys: 100})
 	level := keys.Allow(catalog.Actions()...)
-	if err := w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level))
 	quota := int64(1_000_000)
 	w.SubKey = w.Issue(t, w.Primary, keys.NewSubKey{Name: "sub", MonthlyQuota: &quota})
 	return w
@@ -163,24 +157,15 @@ func (w *World) ReadUnits(t testing.TB) float64 {
 // Register invites and registers a distributor.
 func (w *World) Register(t testing.TB, preset keys.Preset) Key {
 	t.Helper()
-	token, _, err := w.Keys.CreateInvite(t.Context(), preset, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := w.Keys.Register(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, _ := must.Get2(w.Keys.CreateInvite(t.Context(), preset, 0))(t)
+	r := must.Get(w.Keys.Register(t.Context(), token))(t)
 	return Key{r.AccessKey, string(r.Secret)}
 }
 
 // Issue creates a sub-key of a distributor.
 func (w *World) Issue(t testing.TB, distributor Key, in keys.NewSubKey) Key {
 	t.Helper()
-	k, secret, err := w.Keys.CreateSubKey(t.Context(), distributor.AccessKey, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k, secret := must.Get2(w.Keys.CreateSubKey(t.Context(), distributor.AccessKey, in))(t)
 	return Key{k.AccessKey, string(secret)}
 }
 

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/signature"
+	"quotary/shared/testing/must"
 )
 
 // Send calls with signature parameters as they are.
@@ -112,10 +113,7 @@ func (w *World) authorize(t testing.TB, params signature.Params, event *events.A
 // Event returns the gateway's event for a call.
 func Event(t testing.TB, method, target string, body any) events.APIGatewayProxyRequest {
 	t.Helper()
-	u, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(target))(t)
 	u.RawQuery = strings.ReplaceAll(u.RawQuery, ";", "%3B") // data, as for the gateway
 	event := events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: u.Path, Resource: "/unknown",
@@ -134,10 +132,7 @@ func Event(t testing.TB, method, target string, body any) events.APIGatewayProxy
 	case []byte:
 		event.Body = string(body)
 	default:
-		text, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(body))(t)
 		event.Body = string(text)
 	}
 	if !utf8.ValidString(event.Body) { // the gateway passes on in base64 what is no text

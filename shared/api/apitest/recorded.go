@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"quotary/shared/testing/must"
 )
 
 // Recorded is the request of a golden answer without its signature. Those of a
@@ -82,12 +84,8 @@ func (r *Recorded) golden(t testing.TB, name string) {
 		encoder := json.NewEncoder(&text)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(all); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encoder.Encode(all))
+		must.Do(t, os.WriteFile(path, text.Bytes(), 0o644))
 		return
 	}
 	if have, want := compact(t, r), compact(t, all[name]); have != want {
@@ -97,13 +95,8 @@ func (r *Recorded) golden(t testing.TB, name string) {
 
 func compact(t testing.TB, r *Recorded) string {
 	t.Helper()
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(r))(t)
 	var out bytes.Buffer
-	if err := json.Compact(&out, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Compact(&out, text))
 	return strings.TrimSpace(out.String())
 }

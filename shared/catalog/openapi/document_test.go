@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/catalog/openapi"
+	"quotary/shared/testing/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -17,14 +18,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // decoded is the document as a reader of its JSON sees it.
 func decoded(t *testing.T) map[string]any {
 	t.Helper()
-	text, err := json.Marshal(openapi.Document())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(openapi.Document()))(t)
 	var d map[string]any
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &d))
 	return d
 }
 
@@ -97,10 +93,7 @@ func TestEveryPathParameterIsDescribed(t *testing.T) {
 
 func TestEveryReferenceLeadsSomewhere(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(openapi.Document())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(openapi.Document()))(t)
 	schemas := at(t, decoded(t), "components", "schemas").(map[string]any)
 	references := regexp.MustCompile(`"\$ref":"#/components/schemas/([^"]*)"`).FindAllStringSubmatch(string(text), -1)
 	if len(references) == 0 {
@@ -123,20 +116,12 @@ func TestOperationsAreDescribedInFull(t *testing.T) {
 		"Fill":    at(t, d, "components", "schemas", "Fill"),
 		"detail":  at(t, d, "components", "schemas", "SubKeyDetail"),
 	}
-	got, err := json.MarshalIndent(shown, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(json.MarshalIndent(shown, "", "  "))(t)
 	const golden = "testdata/operations.json"
 	if *update {
-		if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(golden))(t)
 	if string(got)+"\n" != string(want) {
 		t.Errorf("the operations differ from %s: run make generate\n%s", golden, got)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/catalog/openapi"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -20,7 +21,7 @@ import (
 func examples(t *testing.T) map[string][]openapi.Example {
 	t.Helper()
 	out := map[string][]openapi.Example{}
-	err := filepath.WalkDir(filepath.Join(testenv.Root, "functions"), func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(filepath.Join(testenv.Root, "functions"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "requests.json" {
 			return err
 		}
@@ -45,10 +46,7 @@ func examples(t *testing.T) map[string][]openapi.Example {
 			out[r.Endpoint] = append(out[r.Endpoint], openapi.Example{Name: name, Path: r.Path, Query: r.Query, Body: r.Body, Answer: answer})
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, list := range out {
 		slices.SortFunc(list, func(a, b openapi.Example) int { return strings.Compare(a.Name, b.Name) })
 	}
@@ -73,14 +71,10 @@ func TestThePublicDocumentIsCurrent(t *testing.T) {
 	encoder := json.NewEncoder(&want)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
-	if err := encoder.Encode(openapi.Public(examples(t))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encoder.Encode(openapi.Public(examples(t))))
 	path := filepath.Join(testenv.Root, "openapi.json")
 	if *update {
-		if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, want.Bytes(), 0o644))
 	}
 	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, want.Bytes()) {
 		t.Errorf("openapi.json is not what catalog and golden answers say: run make generate (%v)", err)
@@ -90,14 +84,9 @@ func TestThePublicDocumentIsCurrent(t *testing.T) {
 // published is the public document as a reader of its JSON sees it.
 func published(t *testing.T) map[string]any {
 	t.Helper()
-	text, err := json.Marshal(openapi.Public(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(openapi.Public(nil)))(t)
 	var d map[string]any
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &d))
 	return d
 }
 

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"quotary/shared/catalog"
+	"quotary/shared/testing/must"
 )
 
 // texts are the comments of the catalog: of endpoints by their names
@@ -28,18 +29,12 @@ type texts struct{ endpoints, types map[string]string }
 func read(t *testing.T) texts {
 	t.Helper()
 	out := texts{map[string]string{}, map[string]string{}}
-	files, err := filepath.Glob("../*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("../*.go"))(t)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments))(t)
 		for _, d := range file.Decls {
 			decl, ok := d.(*ast.GenDecl)
 			if !ok {
@@ -277,9 +272,7 @@ func TestTheDescriptionsAreTheCommentsOfTheCatalog(t *testing.T) {
 	}
 	const path = "descriptions.txt"
 	if *update {
-		if err := os.WriteFile(path, []byte(want.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(want.String()), 0o644))
 	}
 	if have, err := os.ReadFile(path); err != nil || string(have) != want.String() {
 		t.Errorf("%s is not what the catalog's comments say: run make generate (%v)", path, err)

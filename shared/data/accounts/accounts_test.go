@@ -16,6 +16,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestTheStoredAccount(t *testing.T) {
@@ -89,10 +90,7 @@ func TestEqualDecimalsAreTheSameBytes(t *testing.T) {
 	for _, texts := range [][]string{{"0", "0.0", "0.000"}, {"-1.5", "-1.50", "-1.5000000000"}, {"100", "100.00"}, {"123456789012345678901234.5", "123456789012345678901234.50000"}} {
 		want := ""
 		for i, text := range texts {
-			d, err := market.ParseDecimal(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(market.ParseDecimal(text))(t)
 			body := string(Append(nil, &market.Account{NetPerp: d}))
 			if i == 0 {
 				want = body
@@ -147,9 +145,7 @@ func TestAccountsAreLoadedByTheirAddresses(t *testing.T) {
 		want[address] = a
 		rows = append(rows, Row(a))
 	}
-	if err := series.Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), rows))
 	got, err := Load(t.Context(), series, "0xa11ce00000000000000000000000000000000001", "0xdead000000000000000000000000000000000003", "0xb0b0000000000000000000000000000000000002")
 	if diff := cmp.Diff(want, got, cmp.Comparer(market.Decimal.Equal)); err != nil || diff != "" {
 		t.Fatalf("%v (-stored +read):\n%s", err, diff)
@@ -179,9 +175,7 @@ func BenchmarkCodec(b *testing.B) {
 	})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Decode(a.Address, row.Point); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(Decode(a.Address, row.Point))(b)
 		}
 	})
 }

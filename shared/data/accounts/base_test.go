@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 func TestABaseIsReadAsItWasWritten(t *testing.T) {
@@ -18,10 +19,7 @@ func TestABaseIsReadAsItWasWritten(t *testing.T) {
 	if at := BaseAt(address, 1); row.SeriesKey != at.SeriesKey || !row.Time.Equal(time.UnixMilli(1)) || row.SeriesKey == At(address).SeriesKey {
 		t.Errorf("it is at %v %v", row.SeriesKey, row.Time)
 	}
-	got, err := DecodeBase(address, row.Point)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(DecodeBase(address, row.Point))(t)
 	if diff := cmp.Diff(&want, got, cmp.Comparer(market.Decimal.Equal)); diff != "" {
 		t.Errorf("(-written +read):\n%s", diff)
 	}

@@ -11,6 +11,7 @@ import (
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 func TestTheStoredBook(t *testing.T) {
@@ -29,10 +30,7 @@ func TestTheViewGivesEachBookByItsCoin(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfNDistinct(markettest.Book(), 0, 5, func(b market.Book) string { return b.Coin }).Draw(t, "books")
-		v, err := Published.Decode(Published.Encode(NewView(list...)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(Published.Decode(Published.Encode(NewView(list...))))(t)
 		for _, want := range list {
 			got, ok, err := v.Lookup(want.Coin)
 			if err != nil || !ok {

@@ -3,13 +3,13 @@ package cointickers
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/check"
 )
 
 func known(days ...string) (v rates.View) {
@@ -70,9 +70,7 @@ func TestATickerInBothCurrencies(t *testing.T) {
 		want := c.want
 		want.Key, want.Time, want.PriceUSD, want.Degree24hUSD, want.Degree7dUSD = "bitcoin", at, "70187.5", "3.12502", "-1.5"
 		want.SupplyUSD, want.Trade24hUSD, want.Vol24h = "1381651251183", "20154184933", "287147.78177026"
-		if diff := cmp.Diff(want, New(&m, c.rates)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		check.Equalf(t, want, New(&m, c.rates), "%s", name)
 	}
 	unknown := New(&market.CoinMarket{Key: "bitcoin"}, known("1969-01-01", "1", "1"))
 	if unknown != (Ticker{Key: "bitcoin"}) {

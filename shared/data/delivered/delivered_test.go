@@ -12,6 +12,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // Once a source has spoken of a dataset, nothing is read for it any more; until then a
@@ -26,9 +27,7 @@ func TestWhatWasSpokenOfOnceIsNotLookedForAgain(t *testing.T) {
 		}
 		s3.ServeHTTP(w, r)
 	}))
-	if err := schema.CreateBucket(t.Context(), client, "views"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, schema.CreateBucket(t.Context(), client, "views"))
 	views := store.NewViews(client, "views")
 	now := time.UnixMilli(1_800_000_000_000)
 	reader := delivered.Open(views, func() time.Time { return now })

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/data/drop"
+	"quotary/shared/testing/must"
 )
 
 // read returns the lines of a file as "<number> <text>", and the error at its end.
@@ -31,12 +32,8 @@ func zipped(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := io.WriteString(w, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(w, text))(t)
+	must.Do(t, w.Close())
 	return b.String()
 }
 

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/search"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // document is the nth state of a document.
@@ -48,10 +49,7 @@ func TestWhatWasAddedIsFound(t *testing.T) {
 				if body == nil {
 					continue
 				}
-				l, err := Decode(body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := must.Get(Decode(body))(t)
 				tree.Restore(level, l)
 			}
 		}
@@ -127,10 +125,7 @@ func TestAPublicationIsOfWhatIsNew(t *testing.T) {
 			if body == nil {
 				continue
 			}
-			l, err := Decode(body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(Decode(body))(t)
 			for _, s := range l.Segments {
 				documents += s.Len()
 			}
@@ -175,10 +170,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 			if i < len(readers) && r.IntN(6) > 0 { // who looks seldom has older versions
 				continue
 			}
-			x, err := one.Index(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(one.Index(t.Context()))(t)
 			if _, total := x.Find("bitcoin", 0, 1); total < published || total > n {
 				t.Fatalf("reader %d finds %d of %d to %d flashes after %d writes", i, total, published, n, writes)
 			}
@@ -198,9 +190,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 				tree = restored(t, views)
 				break
 			}
-			if err := views.Publish(t.Context(), Name("house", level), body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, views.Publish(t.Context(), Name("house", level), body))
 			writes++
 			look(n)
 		}
@@ -223,10 +213,7 @@ func restored(t *testing.T, views *store.Views) (tree Builder) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := Decode(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Decode(body))(t)
 		tree.Restore(level, l)
 	}
 	return tree
@@ -240,10 +227,7 @@ func TestAReaderSeesWhatIsPublished(t *testing.T) {
 	r := Open(views, func() time.Time { return now }, "house")
 	find := func() int {
 		t.Helper()
-		x, err := r.Index(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(r.Index(t.Context()))(t)
 		_, total := x.Find("bitcoin", 0, 10)
 		return total
 	}
@@ -254,9 +238,7 @@ func TestAReaderSeesWhatIsPublished(t *testing.T) {
 	tree.Add([]search.Document{document(1, 1), document(2, 1)})
 	for level, body := range tree.Changed() {
 		if body != nil {
-			if err := views.Publish(t.Context(), Name("house", level), body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, views.Publish(t.Context(), Name("house", level), body))
 		}
 	}
 	now = now.Add(time.Minute)

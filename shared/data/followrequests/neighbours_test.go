@@ -14,6 +14,7 @@ import (
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 )
 
 // TestOneDistributorIsInNobodysWay sends, by DynamoDB's rules and in virtual time, 1,000
@@ -88,10 +89,7 @@ func TestOneDistributorIsInNobodysWay(t *testing.T) {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		list, err := ingester.List(t.Context(), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(ingester.List(t.Context(), time.Now()))(t)
 		of := map[string]int{}
 		for _, one := range list {
 			of[one.Distributor] = len(one.Things)

@@ -18,6 +18,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 const alice, bob = "0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"
@@ -62,10 +63,7 @@ func addresses(from, n int) (list []string) {
 
 func want(t *testing.T, s *Store, distributor string, after time.Duration, ids ...string) (refused []string) {
 	t.Helper()
-	refused, err := s.Want(t.Context(), distributor, ids, now.Add(after))
-	if err != nil {
-		t.Fatal(err)
-	}
+	refused = must.Get(s.Want(t.Context(), distributor, ids, now.Add(after)))(t)
 	return refused
 }
 
@@ -187,9 +185,7 @@ func TestADistributorWantsNoMoreThanItMay(t *testing.T) {
 				t.Errorf("of another %s are refused", refused)
 			}
 			// When something ends there is room again.
-			if _, err := w.open(*kind).List(t.Context(), now.Add(time.Minute+kind.Lasts)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.open(*kind).List(t.Context(), now.Add(time.Minute+kind.Lasts)))(t)
 			if refused := want(t, function, "one", 2*time.Minute+kind.Lasts, addresses(10_000, c.each)...); len(refused) > 0 {
 				t.Errorf("%d are refused", len(refused))
 			}
@@ -204,9 +200,7 @@ func TestAStoreThatRefusesHoldsUpOneRequestASecond(t *testing.T) {
 	w := newWorld(t)
 	function, ingester := w.open(Accounts), w.open(Accounts)
 	want(t, function, "two", 0, bob)
-	if _, err := ingester.List(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(ingester.List(t.Context(), now))(t)
 	w.fails.Store(true)
 	if _, err := function.Want(t.Context(), "one", []string{alice}, now); err == nil {
 		t.Error("the first does not say that it was refused")

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const second = 1_773_532_740_000
@@ -26,10 +27,7 @@ func TestATradeSetSurvivesItsEncoding(t *testing.T) {
 			}
 		}
 		b := appendTrades(nil, &s, second)
-		back, err := DecodeTrades(b, second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must.Get(DecodeTrades(b, second))(t)
 		if !bytes.Equal(appendTrades(nil, &back, second), b) {
 			t.Fatal("it changed")
 		}

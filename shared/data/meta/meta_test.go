@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 func TestTheStoredView(t *testing.T) {
@@ -89,10 +90,7 @@ func TestGenuineMarketsHaveTheirTiers(t *testing.T) {
 	if dir == "" {
 		t.Skip("QUOTARY_TESTDATA is not set")
 	}
-	file, err := os.Open(filepath.Join(dir, "hyperliquid", "sonirico_info_cassettes.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(dir, "hyperliquid", "sonirico_info_cassettes.jsonl")))(t)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 64<<20)
@@ -103,9 +101,7 @@ func TestGenuineMarketsHaveTheirTiers(t *testing.T) {
 			Request  struct{ Type string }
 			Response json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &c))
 		switch {
 		case strings.Contains(c.URI, "testnet"):
 		case c.Request.Type == "meta":

@@ -3,12 +3,13 @@ package openinterest
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 // coin draws the open interest of a coin.
@@ -53,10 +54,7 @@ func TestTheStoredView(t *testing.T) {
 func TestTheViewIsSortedByValueAndSummedUp(t *testing.T) {
 	t.Parallel()
 	dec := func(text string) market.Decimal {
-		d, err := market.ParseDecimal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(market.ParseDecimal(text))(t)
 		return d
 	}
 	small, ok := NewCoin("BTC", market.OpenInterest{Longs: 1, Shorts: 2, LongSize: dec("2"), ShortSize: dec("2")}, dec("100.5"), 7)
@@ -67,14 +65,9 @@ func TestTheViewIsSortedByValueAndSummedUp(t *testing.T) {
 	if c, ok := NewCoin("OLD", market.OpenInterest{}, dec("1"), 8); ok {
 		t.Errorf("a coin without positions gives %+v", c)
 	}
-	v, err := Published.Decode(Published.Encode(View{Time: 5, Coins: []Coin{small, large}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(Published.Decode(Published.Encode(View{Time: 5, Coins: []Coin{small, large}})))(t)
 	want := View{Time: 5, Coins: []Coin{large, small}, Total: Total{4, "1201.0", "201.0", "1402.0", "350.5"}}
-	if diff := cmp.Diff(want, v); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, v)
 	for _, body := range []string{`[]`, `{"coins":[{"longPv":"x","shortPv":"1.0"}]}`, `{"coins":[{"longPv":"1.0"}]}`, `{"coins":[{"positionCount":-1,"longPv":"1.0","shortPv":"1.0"}]}`} {
 		if v, err := Published.Decode([]byte(body)); err == nil {
 			t.Errorf("%s gives %+v", body, v)

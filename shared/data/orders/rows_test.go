@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/check"
 )
 
 const trader = "0xa11ce00000000000000000000000000000000001"
@@ -72,7 +73,5 @@ func TestARowOfAnOrderIsFoundByWhatNamesIt(t *testing.T) {
 	for key, r := range maps.All(rows) {
 		got[key] = r.Index
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, got)
 }

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 var equalDecimals = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
@@ -68,9 +69,7 @@ func TestBucketsOfEveryWidthAreThoseOfAllPoints(t *testing.T) {
 			for _, bar := range bars {
 				list = append(list, bar)
 			}
-			if err := pairseries.Funding.Put(t.Context(), series, key, tier, list...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, pairseries.Funding.Put(t.Context(), series, key, tier, list...))
 		}
 		width := rapid.SampledFrom(widths).Draw(t, "width")
 		w := pairseries.Window{Limit: rapid.IntRange(1, 40).Draw(t, "limit"), Oldest: rapid.Bool().Draw(t, "oldest")}
@@ -103,10 +102,7 @@ func TestBucketsOfEveryWidthAreThoseOfAllPoints(t *testing.T) {
 				want = want[len(want)-w.Limit:]
 			}
 		}
-		got, err := pairseries.Funding.Read(t.Context(), series, key, width, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(pairseries.Funding.Read(t.Context(), series, key, width, w))(t)
 		if diff := cmp.Diff(want, got, equalDecimals); diff != "" {
 			t.Fatalf("buckets of %s, %+v (-want +got):\n%s", width, w, diff)
 		}
@@ -131,10 +127,7 @@ func TestAnOrderCountsOnce(t *testing.T) {
 		}
 	}
 	at := pairseries.OrdersAt(one.Pair, one.Time)
-	read, err := pairseries.DecodeOrders(one.Pair, pairseries.OrdersRow(at, orders).Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(pairseries.DecodeOrders(one.Pair, pairseries.OrdersRow(at, orders).Body))(t)
 	if diff := cmp.Diff(orders, read, equalDecimals); diff != "" {
 		t.Errorf("a row differs (-written +read):\n%s", diff)
 	}
@@ -147,13 +140,8 @@ func TestSumsOfBuckets(t *testing.T) {
 	part := func(minute, long, short int64) market.Liquidated {
 		return market.Liquidated{Time: base + minute*60_000, Long: dec(long), Short: dec(short), Count: 2, Largest: dec(max(long, short))}
 	}
-	if err := pairseries.Liquidations.Put(t.Context(), series, "p", pairseries.Tiers[0], part(0, 1, 2), part(14, 3, 0), part(15, 5, 7), part(31, 1, 1)); err != nil {
-		t.Fatal(err)
-	}
-	got, err := pairseries.Liquidations.Read(t.Context(), series, "p", 30*time.Minute, pairseries.Window{Limit: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pairseries.Liquidations.Put(t.Context(), series, "p", pairseries.Tiers[0], part(0, 1, 2), part(14, 3, 0), part(15, 5, 7), part(31, 1, 1)))
+	got := must.Get(pairseries.Liquidations.Read(t.Context(), series, "p", 30*time.Minute, pairseries.Window{Limit: 10}))(t)
 	want := []market.Liquidated{
 		{Time: base, Long: dec(9), Short: dec(9), Count: 6, Largest: dec(7)},
 		{Time: base + 30*60_000, Long: dec(1), Short: dec(1), Count: 2, Largest: dec(1)},

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -28,10 +29,7 @@ func table(t *testing.T, path string) map[int64]map[string]string {
 		for i, field := range strings.Split(lines.Text(), ",") {
 			row[names[i]] = field
 		}
-		ms, err := strconv.ParseInt(row["time"], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ms := must.Get(strconv.ParseInt(row["time"], 10, 64))(t)
 		rows[ms] = row
 	}
 	return rows
@@ -39,10 +37,7 @@ func table(t *testing.T, path string) map[int64]map[string]string {
 
 func number(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -80,15 +75,10 @@ func TestRecordedHalfHoursComposeTheRecordedHours(t *testing.T) {
 			for _, part := range parts {
 				list = append(list, part)
 			}
-			if err := pairseries.Interest.Put(t.Context(), series, name, tier, list...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, pairseries.Interest.Put(t.Context(), series, name, tier, list...))
 		}
 		same := func(width time.Duration, recorded map[int64]map[string]string) (differ int) {
-			bars, err := pairseries.Interest.Read(t.Context(), series, name, width, pairseries.Window{Limit: 1000})
-			if err != nil {
-				t.Fatal(err)
-			}
+			bars := must.Get(pairseries.Interest.Read(t.Context(), series, name, width, pairseries.Window{Limit: 1000}))(t)
 			compared := 0
 			for _, got := range bars {
 				row, ok := recorded[got.Time]
@@ -149,9 +139,7 @@ func TestRecordedLiquidationsOfHalfHoursAddUpToHours(t *testing.T) {
 		}
 		hours := slices.Collect(maps.Values(merged))
 		for tier, parts := range map[pairseries.Tier][]market.Liquidated{pairseries.Tiers[0]: minutes, pairseries.Tiers[1]: hours} {
-			if err := pairseries.Liquidations.Put(t.Context(), series, path, tier, parts...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, pairseries.Liquidations.Put(t.Context(), series, path, tier, parts...))
 		}
 		for width, sums := range want {
 			if got := liquidated(t, series, path, width); !cmp.Equal(sums, got, equalDecimals) {
@@ -164,10 +152,7 @@ func TestRecordedLiquidationsOfHalfHoursAddUpToHours(t *testing.T) {
 // liquidated reads all of a key, without what the recordings do not tell.
 func liquidated(t *testing.T, series *store.Series, key string, width time.Duration) map[int64]market.Liquidated {
 	t.Helper()
-	buckets, err := pairseries.Liquidations.Read(t.Context(), series, key, width, pairseries.Window{Limit: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	buckets := must.Get(pairseries.Liquidations.Read(t.Context(), series, key, width, pairseries.Window{Limit: 10_000}))(t)
 	sums := map[int64]market.Liquidated{}
 	for _, b := range buckets {
 		b.Count = 0

@@ -11,6 +11,7 @@ import (
 
 	"quotary/shared/data/positions"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 func TestPositionsSurviveTheirEncoding(t *testing.T) {
@@ -18,10 +19,7 @@ func TestPositionsSurviveTheirEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := new(market.Positions)
 		for range rapid.IntRange(0, 30).Draw(t, "positions") {
-			size, err := market.ParseDecimal(rapid.StringMatching(`-?[0-9]{1,6}\.[0-9]{1,8}`).Draw(t, "size"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			size := must.Get(market.ParseDecimal(rapid.StringMatching(`-?[0-9]{1,6}\.[0-9]{1,8}`).Draw(t, "size")))(t)
 			one := market.Position{Coin: rapid.SampledFrom([]string{"BTC", "xyz:GOLD", `q"\`, "k\u00fc"}).Draw(t, "coin"), Size: size,
 				Last: market.Order{Time: rapid.Int64Range(1, 1e13).Draw(t, "ms"), Seq: rapid.Int64().Draw(t, "seq"), Tid: rapid.Int64().Draw(t, "tid")}}
 			binary.BigEndian.PutUint32(one.Account[:], rapid.Uint32Range(0, 20).Draw(t, "account"))
@@ -29,10 +27,7 @@ func TestPositionsSurviveTheirEncoding(t *testing.T) {
 			p.RestoreNewest(one.Last.Time)
 		}
 		body := positions.Published.Encode(p)
-		again, err := positions.Published.Decode(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(positions.Published.Decode(body))(t)
 		if w, g := string(body), string(positions.Published.Encode(again)); w != g || again.Len() != p.Len() {
 			t.Fatalf("read again it is\n%s, was\n%s", g, w)
 		}
@@ -61,10 +56,7 @@ func BenchmarkPositions(b *testing.B) {
 	var p market.Positions
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 300_000 {
-		size, err := market.ParseDecimal(fmt.Sprintf("%d.%05d", r.IntN(100), 1+r.IntN(99_998)))
-		if err != nil {
-			b.Fatal(err)
-		}
+		size := must.Get(market.ParseDecimal(fmt.Sprintf("%d.%05d", r.IntN(100), 1+r.IntN(99_998))))(b)
 		one := market.Position{Coin: []string{"BTC", "ETH", "SOL"}[i%3], Size: size, Last: market.Order{Time: 1_773_532_740_000 + int64(i), Seq: int64(i), Tid: int64(i + 1)}}
 		binary.BigEndian.PutUint64(one.Account[:], r.Uint64())
 		binary.BigEndian.PutUint64(one.Account[8:], r.Uint64())
@@ -80,9 +72,7 @@ func BenchmarkPositions(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			if _, err := positions.Published.Decode(body); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(positions.Published.Decode(body))(b)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 func TestTheStoredView(t *testing.T) {
@@ -75,10 +76,7 @@ func TestWhichRateIsInForce(t *testing.T) {
 		"2026-11-19T14:59:59Z": "none", "2026-11-19T15:00:00Z": "7", "2026-11-20T14:59:59Z": "7", "2026-11-20T15:00:00Z": "8",
 		"2026-11-21T12:00:00Z": "8", "2026-11-23T14:00:00Z": "8", "2026-11-23T15:00:00Z": "9", "2027-01-01T00:00:00Z": "9",
 	} {
-		when, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		when := must.Get(time.Parse(time.RFC3339, at))(t)
 		got := "none"
 		if rate, ok := v.At(when); ok {
 			got = rate.CNY.String()

@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 func TestTheStoredView(t *testing.T) {
@@ -30,10 +31,7 @@ func TestTheStoredView(t *testing.T) {
 
 func TestATickerIsFoundByItsCoin(t *testing.T) {
 	t.Parallel()
-	v, err := Published.Decode(Published.Encode(View{Tickers: []Ticker{{Coin: "xyz:GOLD", Price: "3.0"}, {Coin: "BTC", Price: "1.0"}, {Coin: "ETH", Price: "2.0"}}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(Published.Decode(Published.Encode(View{Tickers: []Ticker{{Coin: "xyz:GOLD", Price: "3.0"}, {Coin: "BTC", Price: "1.0"}, {Coin: "ETH", Price: "2.0"}}})))(t)
 	for coin, want := range map[string]string{"BTC": "1.0", "ETH": "2.0", "xyz:GOLD": "3.0", "btc": ""} {
 		if got, ok := v.Lookup(coin); got.Price != want || ok != (want != "") {
 			t.Errorf("the price of %s is %q, %t; want %q", coin, got.Price, ok, want)

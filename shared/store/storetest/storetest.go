@@ -34,6 +34,7 @@ import (
 
 	"quotary/shared/aws/awsclient"
 	"quotary/shared/store/schema"
+	"quotary/shared/testing/must"
 )
 
 // DynamoDB returns a client of the engine.
@@ -59,9 +60,7 @@ func Tables(t testing.TB, db *dynamodb.Client) (prefix string) {
 	t.Helper()
 	prefix = "t" + rand.Text()[:12] + "-"
 	specs := schema.Tables(prefix)
-	if err := schema.Create(t.Context(), db, specs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, schema.Create(t.Context(), db, specs))
 	t.Cleanup(func() {
 		for _, spec := range specs {
 			_, err := db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &spec.Name})
@@ -79,9 +78,7 @@ func S3(t testing.TB) (client *s3.Client, bucket string) {
 	t.Helper()
 	client = S3Client(t, S3Handler())
 	bucket = "views"
-	if err := schema.CreateBucket(t.Context(), client, bucket); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, schema.CreateBucket(t.Context(), client, bucket))
 	return client, bucket
 }
 
@@ -116,10 +113,7 @@ func Endpoint(t testing.TB) string {
 	if endpoint := os.Getenv("QUOTARY_DYNAMODB_ENDPOINT"); endpoint != "" {
 		return endpoint
 	}
-	e, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(shared())(t)
 	return e.endpoint
 }
 
@@ -139,10 +133,7 @@ type engine struct {
 // the local stack does, and returns its URL. It ends with the test.
 func OnDisk(t testing.TB) string {
 	t.Helper()
-	e, err := start("--db-path", filepath.Join(t.TempDir(), "engine.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(start("--db-path", filepath.Join(t.TempDir(), "engine.db")))(t)
 	t.Cleanup(e.stop)
 	return e.endpoint
 }

@@ -14,14 +14,12 @@ import (
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -71,10 +69,7 @@ func english(t *testing.T, list []flashes.Flash) (titles []string) {
 		if f.Language == "en" {
 			titles = append(titles, fmt.Sprint(f.FlashType, " ", f.Title))
 		}
-		line, err := json.Marshal(f.Entry)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(f.Entry))(t)
 		if _, err := flashes.Parse(line); err != nil {
 			t.Errorf("%v: %s", err, line)
 		}
@@ -316,9 +311,7 @@ func TestAnyMemoryIsGoneOnFrom(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []string{`{}`, `{"said":{"x":{"step":1,"at":1795000000}}}`, `{"levels":{"BTC 1000":"61000"}}`, `{"pairs":[1,2]}`} {
 		var m Memory
-		if err := json.Unmarshal([]byte(stored), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(stored), &m))
 		m.Flashes(snapshot(t, noon, "61000", "60900", "0.011", "0.011"))
 	}
 }

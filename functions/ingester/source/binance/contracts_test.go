@@ -19,6 +19,7 @@ import (
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
 	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 )
 
@@ -210,10 +211,7 @@ func TestPaidRatesHaveThePeriodsOfTheirTime(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			m := binance.Open(server.URL, slog.New(slog.DiscardHandler))[1]
-			list, err := m.PastFundings(t.Context(), market.Pair{Key: "xswapusdt:binance", Symbol: "XUSDT", Swap: true}, base+c.from*hour, base+5000*hour)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(m.PastFundings(t.Context(), market.Pair{Key: "xswapusdt:binance", Symbol: "XUSDT", Swap: true}, base+c.from*hour, base+5000*hour))(t)
 			var got []int64
 			for _, f := range list {
 				got = append(got, f.Period/hour)

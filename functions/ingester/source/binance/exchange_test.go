@@ -13,6 +13,7 @@ import (
 	"quotary/functions/ingester/source/sourcetest"
 	simulated "quotary/localstack/sim/binance"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
 )
@@ -47,10 +48,7 @@ func TestPairsAreThoseThatTrade(t *testing.T) {
 		{spot, []string{"btcusdt:binance", "ethusdt:binance", "solusdt:binance", "ethbtc:binance"}},
 		{usdm, []string{"btcswapusdt:binance", "ethswapusdt:binance", "solswapusdt:binance", "1000pepeswapusdt:binance"}},
 	} {
-		pairs, err := c.of.Pairs(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		pairs := must.Get(c.of.Pairs(t.Context()))(t)
 		if len(pairs) != len(c.want) {
 			t.Fatalf("%s: %v", c.of.Name, pairs)
 		}
@@ -73,10 +71,7 @@ func TestKlinesAreGivenOutWhenTheyHaveEnded(t *testing.T) {
 		key       string
 	}{{all[0], x.Market("BTCUSDT", false), "btcusdt:binance"}, {all[1], x.Market("SOLUSDT", true), "solswapusdt:binance"}, {all[2], x.Market("BTCUSD_PERP", true), "btcswapusd:binance"}} {
 		pair := sourcetest.Find(t, c.of, c.key)
-		run, err := c.of.Klines(t.Context(), pair, market.Minute1, from, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must.Get(c.of.Klines(t.Context(), pair, market.Minute1, from, 100))(t)
 		if run.From != from || run.To != from+30*60_000 {
 			t.Errorf("%s: from %d to %d, want the 30 minutes that have ended", c.key, run.From, run.To)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -23,10 +24,7 @@ const (
 func TestFramesThatTheVenueSends(t *testing.T) {
 	t.Parallel()
 	dec := func(text string) market.Decimal {
-		d, err := market.ParseDecimal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(market.ParseDecimal(text))(t)
 		return d
 	}
 	for _, c := range []struct {
@@ -45,10 +43,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := parseFrame(c.line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(parseFrame(c.line))(t)
 			if !got.trade.Px.Equal(c.want.trade.Px) || !got.trade.Sz.Equal(c.want.trade.Sz) {
 				t.Errorf("price %s, size %s", got.trade.Px, got.trade.Sz)
 			}
@@ -179,9 +174,7 @@ func BenchmarkParseFrames(b *testing.B) {
 			var f source.Frame
 			for b.Loop() {
 				f.Reset()
-				if err := parse(line, &f); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, parse(line, &f))
 			}
 		})
 	}
@@ -205,9 +198,7 @@ func TestChangesOfBooks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var f source.Frame
-			if err := parse(c.line, &f); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, parse(c.line, &f))
 			if b := &f.Book; b.Symbol != "BTCUSDT" || b.Snapshot || b.First != 157 || b.Last != 160 || b.Prev != c.prev || b.Time != c.time || fmt.Sprint(b.Bids, b.Asks) != c.levels {
 				t.Errorf("%+v", b)
 			}

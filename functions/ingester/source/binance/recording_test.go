@@ -9,6 +9,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -41,9 +42,7 @@ type received struct {
 func (l *received) read(t *testing.T, line []byte) {
 	t.Helper()
 	*l = received{}
-	if err := json.Unmarshal(line, l); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(line, l))
 }
 
 // Frames of sessions and single ones: of trades, mark prices, forced orders and changes of
@@ -62,9 +61,7 @@ func TestRecordedFrames(t *testing.T) {
 			Venue string
 			Frame json.RawMessage
 		}
-		if err := json.Unmarshal(line, &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &l))
 		if strings.HasPrefix(l.Venue, "binance") {
 			got.count(t, l.Frame)
 		}
@@ -103,9 +100,7 @@ func TestRecordedFrames(t *testing.T) {
 func data(t *testing.T, line []byte) map[string]any {
 	t.Helper()
 	var frame map[string]any
-	if err := json.Unmarshal(line, &frame); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(line, &frame))
 	fields, _ := frame["data"].(map[string]any)
 	return fields
 }
@@ -183,10 +178,7 @@ func TestTheTradesOfASessionAddUpToTheExchangesMinute(t *testing.T) {
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -198,10 +190,7 @@ func TestRecordedForcedOrders(t *testing.T) {
 	lines.Scan() // the names
 	n := 0
 	for lines.Scan() {
-		row, err := csv.NewReader(strings.NewReader(lines.Text())).Read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		row := must.Get(csv.NewReader(strings.NewReader(lines.Text())).Read())(t)
 		ms, symbol, side, price, average, filled := row[0], row[1], row[2], row[6], row[7], row[10]
 		paid := average
 		if average == "" {

@@ -21,6 +21,7 @@ import (
 	"quotary/functions/ingester/source/feeds"
 	"quotary/localstack/sim/newssite"
 	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -29,10 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // first follows a list until something is delivered of it.
 func first(t *testing.T, address string, l List) (feeds.Delivery, *source.Stats) {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(address))(t)
 	s := &feeds.Source{Client: feeds.NewClient(), URL: u, Format: l.Format(), Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -131,10 +129,7 @@ func TestAVendorThatGoesWrongDoesNoHarm(t *testing.T) {
 	server := httptest.NewServer(newssite.New(newssite.Config{}).Handler())
 	t.Cleanup(server.Close)
 	for _, path := range []string{"/html", "/huge", "/broken", "/private", "/nothing"} {
-		u, err := url.Parse(server.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(server.URL + path))(t)
 		s := &feeds.Source{Client: feeds.NewClient(), URL: u, Format: List{Language: English}.Format(), Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -159,9 +154,7 @@ func TestRecordedFlashes(t *testing.T) {
 		text.Write(lines.Bytes())
 	}
 	var list []flash
-	if err := json.Unmarshal([]byte(text.String()), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text.String()), &list))
 	feed, err := read(fmt.Appendf(nil, `{"status":0,"message":"","data":{"page":1,"data":%s}}`, text.String()))
 	if err != nil || len(feed.Items) != len(list) || len(list) != 63 {
 		t.Fatalf("%d of %d flashes, %v", len(feed.Items), len(list), err)

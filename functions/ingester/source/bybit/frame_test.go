@@ -10,6 +10,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -70,10 +71,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := parsed(c.line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(parsed(c.line))(t)
 			if diff := cmp.Diff(c.want, got, equal); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -207,9 +205,7 @@ func BenchmarkParse(b *testing.B) {
 			}
 			parse, n := newParser(), 0
 			var f source.Frame
-			if err := parse(tickerFrame, &f); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, parse(tickerFrame, &f))
 			if name == "ticker" { // which begins with it
 				n++
 			}

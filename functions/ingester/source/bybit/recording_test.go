@@ -11,6 +11,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -52,9 +53,7 @@ func framesOf(t *testing.T, line []byte) (frames []json.RawMessage) {
 			Frame json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(line, &l); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(line, &l))
 	switch {
 	case l.Venue == "": // the line is a frame
 		return []json.RawMessage{line}
@@ -110,9 +109,7 @@ func documented(t *testing.T) []*Market {
 			Path     string
 			Response json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &l))
 		var of struct{ Result struct{ Category string } }
 		_ = json.Unmarshal(l.Response, &of) // some answers hold a list
 		if key := l.Path + " " + of.Result.Category; answers[key] == nil {
@@ -139,10 +136,7 @@ func TestDocumentedAnswers(t *testing.T) {
 	markets := documented(t)
 	keys := []string{}
 	for _, m := range markets[:2] {
-		pairs, err := m.Pairs(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		pairs := must.Get(m.Pairs(t.Context()))(t)
 		for _, p := range pairs {
 			keys = append(keys, p.Key)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // Whatever symbols the exchange pushes, a connection remembers a bounded number of them.
@@ -17,9 +18,7 @@ func TestSymbolsThatAreRememberedAreBounded(t *testing.T) {
 		t.Helper()
 		var e market.PairEvents
 		ticker := tickerFields{symbol: symbol, rate: "0.0001", due: "1790000000000", hours: "8"}
-		if err := p.funding(&ticker, true, 1_789_999_000_000, &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.funding(&ticker, true, 1_789_999_000_000, &e))
 		return len(e.Fundings)
 	}
 	if give(strings.Repeat("A", market.MaxName+1)) != 0 {

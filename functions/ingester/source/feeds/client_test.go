@@ -23,6 +23,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/feeds/syndication"
 	"quotary/shared/backoff"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -80,7 +81,7 @@ func quick() *Client {
 
 func get(t *testing.T, c *Client, address string) (answer, error) {
 	t.Helper()
-	u := must(url.Parse(address))
+	u := valid(url.Parse(address))
 	a, _, err := c.get(t.Context(), transport(u), u, Validators{})
 	return a, err
 }
@@ -104,13 +105,13 @@ func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 func TestANameThatLeadsToThisMachineIsNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serving(items("a=secret")))
-	web := transport(must(url.Parse("http://news.example/")))
+	web := transport(valid(url.Parse("http://news.example/")))
 	one := web.Transport.(*http.Transport)
 	dial := one.DialContext
 	one.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dial(ctx, network, s.Listener.Addr().String()) // as a resolver would answer
 	}
-	if _, err := ask(t.Context(), web, must(url.Parse("http://news.example/")), Validators{}); !errors.Is(err, source.ErrPrivate) || s.asked.Load() != 0 {
+	if _, err := ask(t.Context(), web, valid(url.Parse("http://news.example/")), Validators{}); !errors.Is(err, source.ErrPrivate) || s.asked.Load() != 0 {
 		t.Errorf("%v, asked %d times", err, s.asked.Load())
 	}
 }
@@ -214,7 +215,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
 	c := quick()
-	u := must(url.Parse(s.URL))
+	u := valid(url.Parse(s.URL))
 	if _, pause, err := c.get(t.Context(), transport(u), u, Validators{}); pause != time.Hour || err == nil || err.Error() != "status 429" {
 		t.Errorf("pause %s, %v", pause, err)
 	}
@@ -228,7 +229,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		w.Header().Set("Retry-After", "99999999")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	u = must(url.Parse(forever.URL))
+	u = valid(url.Parse(forever.URL))
 	if _, pause, _ := c.get(t.Context(), transport(u), u, Validators{}); pause != longestPause {
 		t.Errorf("pause %s", pause)
 	}
@@ -294,7 +295,7 @@ func TestAFeedThatIsCutOffIsAskedForAgain(t *testing.T) {
 // follow follows a feed and returns what it delivers.
 func follow(t *testing.T, s *site, from Position, to func(context.Context, Delivery) error) (stats *source.Stats, stop func() error) {
 	t.Helper()
-	one := &Source{Client: quick(), URL: must(url.Parse(s.URL)), Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	one := &Source{Client: quick(), URL: valid(url.Parse(s.URL)), Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- one.Follow(ctx, from, to) }()
@@ -423,11 +424,8 @@ func TestTwinsInTwoFeedsAreDeliveredOnce(t *testing.T) {
 		{0, []string{"1 A3 a 10", "99 A2 a 10"}, "A2"},
 	} {
 		server := newSite(t, entries(step.items...))
-		a, err := get(t, quick(), server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc := must(Parse(a.body, a.contentType, a.url))
+		a := must.Get(get(t, quick(), server.URL))(t)
+		doc := valid(Parse(a.body, a.contentType, a.url))
 		var items []Item
 		at[step.feed], items, _ = at[step.feed].follow(&doc, now, &twins, feeds[step.feed])
 		var titles []string
@@ -522,7 +520,7 @@ func TestASinkThatFailsEndsTheSource(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serving(items("a=A")))
 	fault := errors.New("full")
-	one := &Source{Client: quick(), URL: must(url.Parse(s.URL)), Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	one := &Source{Client: quick(), URL: valid(url.Parse(s.URL)), Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
 	if err := one.Follow(t.Context(), Position{}, func(context.Context, Delivery) error { return fault }); !errors.Is(err, fault) {
 		t.Error(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/feeds/syndication"
+	"quotary/shared/testing/must"
 )
 
 // pages is a format of a publisher's own: a list of numbers, two on a page.
@@ -75,11 +76,9 @@ func TestPagesAreReadUpToWhatIsKnown(t *testing.T) {
 		newest.Store(c.newest)
 		asked.Store(0)
 		var got inbox
-		one := &Source{Client: quick(), URL: must(url.Parse(s.URL)), Format: pages, Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+		one := &Source{Client: quick(), URL: valid(url.Parse(s.URL)), Format: pages, Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
 		web := one.web()
-		if _, _, err := one.look(t.Context(), web, from, got.take); err != nil {
-			t.Fatal(err)
-		}
+		must.Get2(one.look(t.Context(), web, from, got.take))(t)
 		if titles := strings.Join(strings.Fields(got.titles()), " "); !strings.HasPrefix(titles, c.titles) || asked.Load() != c.asked {
 			t.Errorf("%s in %d questions, want %s in %d", titles, asked.Load(), c.titles, c.asked)
 		}
@@ -112,7 +111,7 @@ func TestPagesBehindARefusalAreReadLater(t *testing.T) {
 		}
 		_ = json.NewEncoder(w).Encode(list)
 	})
-	one := &Source{Client: quick(), URL: must(url.Parse(s.URL)), Format: pages, Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	one := &Source{Client: quick(), URL: valid(url.Parse(s.URL)), Format: pages, Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
 	at, web := Position{}, one.web()
 	for _, step := range []struct {
 		newest, refused int64
@@ -163,7 +162,7 @@ func TestAKeyIsSentToTheFeedsOwnHostAlone(t *testing.T) {
 			_, _ = io.WriteString(w, "[]")
 		}
 	})
-	one := &Source{Client: quick(), URL: must(url.Parse(s.URL + "/")), Format: pages, Stats: new(source.Stats)}
+	one := &Source{Client: quick(), URL: valid(url.Parse(s.URL + "/")), Format: pages, Stats: new(source.Stats)}
 	if _, err := ask(t.Context(), one.web(), one.URL, Validators{}); err != nil {
 		t.Log(err) // where localhost is not the address of the test's server
 	}

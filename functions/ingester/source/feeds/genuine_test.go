@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quotary/shared/testing/must"
 )
 
 // TestFeedsOfGenuineSize reads the same made-up stories in each format, written in the ways
@@ -13,11 +15,9 @@ import (
 func TestFeedsOfGenuineSize(t *testing.T) {
 	t.Parallel()
 	var want []Item
-	if err := json.Unmarshal(must(os.ReadFile("testdata/genuine.golden.json")), &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(valid(os.ReadFile("testdata/genuine.golden.json")), &want))
 	for _, format := range []string{"rss", "rdf", "atom", "json"} {
-		doc, err := Parse(must(os.ReadFile("testdata/genuine."+format)), "application/octet-stream", base)
+		doc, err := Parse(valid(os.ReadFile("testdata/genuine."+format)), "application/octet-stream", base)
 		if err != nil || doc.Malformed != 0 || doc.Image != "https://img.example/logo.png" {
 			t.Errorf("%s: %v, %d malformed, picture %s", format, err, doc.Malformed, doc.Image)
 		}

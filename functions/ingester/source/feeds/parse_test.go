@@ -13,12 +13,13 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 	"quotary/shared/text/visible"
 )
 
-var base = must(url.Parse("https://news.example/feeds/all.xml"))
+var base = valid(url.Parse("https://news.example/feeds/all.xml"))
 
-func must[T any](v T, err error) T {
+func valid[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
@@ -196,19 +197,19 @@ func TestFeedsOfEveryEncoding(t *testing.T) {
 	feed := func(encoding string) string {
 		return strings.Replace(rss("<title>"+title+"</title><guid>g</guid>"), "UTF-8", encoding, 1)
 	}
-	gbk := must(simplifiedchinese.GB18030.NewEncoder().String(feed("gb2312")))
-	undeclared := must(simplifiedchinese.GB18030.NewEncoder().String(strings.Replace(feed(""), ` encoding=""`, "", 1)))
-	utf16 := must(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(feed("UTF-16")))
+	gbk := valid(simplifiedchinese.GB18030.NewEncoder().String(feed("gb2312")))
+	undeclared := valid(simplifiedchinese.GB18030.NewEncoder().String(strings.Replace(feed(""), ` encoding=""`, "", 1)))
+	utf16 := valid(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(feed("UTF-16")))
 	for name, c := range map[string]struct{ body, contentType string }{
 		"UTF-8":                         {feed("UTF-8"), ""},
 		"UTF-8 with a byte order mark":  {"\uFEFF" + feed("UTF-8"), ""},
 		"UTF-8 that says it is another": {feed("gb2312"), "text/xml; charset=iso-8859-1"},
 		"GBK as declared":               {gbk, "text/xml; charset=utf-8"},
-		"GBK that says it is UTF-8":     {must(simplifiedchinese.GB18030.NewEncoder().String(feed("utf-8"))), "text/xml; charset=gbk"},
+		"GBK that says it is UTF-8":     {valid(simplifiedchinese.GB18030.NewEncoder().String(feed("utf-8"))), "text/xml; charset=gbk"},
 		"GBK that says it is Big5":      {strings.Replace(gbk, "gb2312", "big5", 1), "text/xml; charset=gbk"},
 		"UTF-8 with a broken byte":      {feed("gb2312") + "<!--\xff-->", "text/xml; charset=iso-8859-1"},
 		"UTF-8 that says it is UTF-16":  {feed("utf-16"), "text/xml"},
-		"ISO-2022-JP":                   {must(japanese.ISO2022JP.NewEncoder().String(strings.Replace(feed("iso-2022-jp"), title, "仮想通貨", 1))), "text/xml"},
+		"ISO-2022-JP":                   {valid(japanese.ISO2022JP.NewEncoder().String(strings.Replace(feed("iso-2022-jp"), title, "仮想通貨", 1))), "text/xml"},
 		"GBK as the content type says":  {undeclared, "text/xml; charset=GBK"},
 		"UTF-16":                        {utf16, "text/xml"},
 		"an encoding that nobody knows": {feed("klingon"), "text/xml; charset=klingon"},
@@ -319,7 +320,7 @@ func TestALongArticleIsCutAtItsBound(t *testing.T) {
 	for _, part := range []string{`<p>Some words &amp; <b>more</b>, of which "many" follow. </p>`, `<p>涨跌</p>`, `<ul><li>one<li>two</ul>`, `a &lt; b `, `<div><blockquote><a href="https://news.example/a">`, `x`} {
 		for _, length := range []int{58_000, 60_000, 60_480, 250_000} {
 			text := strings.Repeat(part, length/len(part)+1)
-			doc := must(Parse([]byte(rss("<title>T</title><guid>g</guid><description><![CDATA["+text+"]]></description>")), "", base))
+			doc := valid(Parse([]byte(rss("<title>T</title><guid>g</guid><description><![CDATA["+text+"]]></description>")), "", base))
 			content := doc.Items[0].Content
 			if least := min(length, maxContent) - 200; !strings.Contains(part, "div") && len(content) < least || len(content) > maxContent {
 				t.Errorf("%d bytes of %s: %d are kept", length, part, len(content))
@@ -335,12 +336,9 @@ func TestALongArticleIsCutAtItsBound(t *testing.T) {
 func TestTextsAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("<p>涨 &amp;amp; \"</p>", 40_000)
-	doc, err := Parse([]byte(rss("<title>"+strings.Repeat("长", 400)+"</title><guid>g</guid><description><![CDATA["+long+"]]></description>")), "", base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(Parse([]byte(rss("<title>"+strings.Repeat("长", 400)+"</title><guid>g</guid><description><![CDATA["+long+"]]></description>")), "", base))(t)
 	item := doc.Items[0]
-	stored := must(json.Marshal(item))
+	stored := valid(json.Marshal(item))
 	if utf8.RuneCountInString(item.Title) != maxTitle || utf8.RuneCountInString(item.Summary) > maxSummary || len(item.Content) > maxContent || item.Content == "" || len(stored) > 380_000 {
 		t.Errorf("title %d, summary %d, content %d, stored %d", len(item.Title), len(item.Summary), len(item.Content), len(stored))
 	}
@@ -389,9 +387,7 @@ func BenchmarkParseHostile(b *testing.B) {
 	feed := []byte(`<rss version="2.0"><channel>` + strings.Repeat("<item><title>t</title><guid>g</guid><description><![CDATA["+text+"]]></description></item>", 500) + `</channel></rss>`)
 	b.SetBytes(int64(len(feed)))
 	for b.Loop() {
-		if _, err := Parse(feed, "", base); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(Parse(feed, "", base))(b)
 	}
 }
 

@@ -132,7 +132,7 @@ func TestAPositionIsBounded(t *testing.T) {
 		at, _, _ = at.follow(doc, noon.Add(time.Duration(n)*time.Minute), new(Twins), nil)
 		at = at.cut(&before)
 	}
-	if text := must(json.Marshal(at)); len(text) > 200_000 || len(at.Seen) != maxItems+maxLeft {
+	if text := valid(json.Marshal(at)); len(text) > 200_000 || len(at.Seen) != maxItems+maxLeft {
 		t.Errorf("%d bytes of %d items", len(text), len(at.Seen))
 	}
 }

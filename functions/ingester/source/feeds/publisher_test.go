@@ -14,6 +14,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/feeds/syndication"
 	"quotary/localstack/sim/newssite"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -25,10 +26,7 @@ func TestWhatASimulatedPublisherShowsIsRead(t *testing.T) {
 	server := httptest.NewServer(site.Handler())
 	t.Cleanup(server.Close)
 	for _, language := range []string{newssite.English, newssite.Chinese} {
-		a, err := get(t, quick(), server.URL+"/"+language+"/rss.xml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(get(t, quick(), server.URL+"/"+language+"/rss.xml"))(t)
 		doc, err := Parse(a.body, a.contentType, a.url)
 		if err != nil || doc.Malformed != 0 || doc.Image != newssite.Logo(server.URL) {
 			t.Fatalf("%v, %d malformed, picture %s", err, doc.Malformed, doc.Image)
@@ -59,7 +57,7 @@ func TestAPublisherThatGoesWrongDoesNoHarm(t *testing.T) {
 			}
 			a, err := get(t, c, server.URL+path)
 			if err == nil {
-				_, err = Parse(a.body, a.contentType, must(url.Parse(server.URL+path)))
+				_, err = Parse(a.body, a.contentType, valid(url.Parse(server.URL+path)))
 			}
 			if !errors.Is(err, want) {
 				t.Errorf("%v, want %v", err, want)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // TestNothingOfTheFutureIsEmitted: of each kind of event that has a time of the venue's,
@@ -31,9 +32,7 @@ func TestNothingOfTheFutureIsEmitted(t *testing.T) {
 		return nil
 	}
 	for _, ms := range []int64{near, far} {
-		if err := emit(t.Context(), now, &Delivery{Events: both(ms)}, &stats, quiet, sink); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, emit(t.Context(), now, &Delivery{Events: both(ms)}, &stats, quiet, sink))
 	}
 	if n := got.Len(); n != kinds+2*anchors || stats.Malformed.Load() != kinds+anchors || stats.LastEvent.Load() != near {
 		t.Errorf("%d events, %d malformed, the newest of %d", n, stats.Malformed.Load(), stats.LastEvent.Load())

@@ -11,6 +11,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 const blockHead = `{"local_time":"2026-06-02T10:00:00.854461191","block_time":"2026-06-02T09:59:59.398971110","block_number":1,"events":[`
@@ -158,12 +159,8 @@ func TestTheEndOfAStreamIsBehindItsNewestFile(t *testing.T) {
 	}
 	for name, text := range map[string]string{"20260315/9": "older\n", "20260315/10": "newest\n"} {
 		path := filepath.Join(f.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	if at, err := f.End(); err != nil || at != (Position{File: "20260315/10", Offset: 7}) {
 		t.Errorf("%+v, %v", at, err)

@@ -21,6 +21,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -328,10 +329,7 @@ func TestGenuineFramesAreRead(t *testing.T) {
 	}
 	f := &Feed{Stats: new(Stats), Log: quiet, known: map[subscription]bool{{Type: "trades", Coin: "HYPE"}: true, {Type: "allMids"}: true}}
 	for name, want := range map[string]int{"Trades.txt": 1, "Prices.txt": 1} {
-		data, err := os.ReadFile(filepath.Join(dir, "hyperliquid", "ws_frames", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, "hyperliquid", "ws_frames", name)))(t)
 		_, push, _ := strings.Cut(string(data), "\n= ")
 		e, err := f.frame([]byte(push), layers{})
 		if err != nil || e.Len() != want || f.Stats.Malformed.Load() != 0 {

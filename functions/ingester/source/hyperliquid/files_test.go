@@ -16,6 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,17 +38,10 @@ type node struct {
 func (n node) write(file, text string) {
 	n.t.Helper()
 	path := filepath.Join(n.dir, filepath.FromSlash(file))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		n.t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	must.Do(n.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	f := must.Get(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(n.t)
 	defer f.Close()
-	if _, err := f.WriteString(text); err != nil {
-		n.t.Fatal(err)
-	}
+	must.Get(f.WriteString(text))(n.t)
 }
 
 // follower runs Follow and returns what it delivers.
@@ -262,9 +257,7 @@ func TestFilesAreReadCompletelyWhateverTheReads(t *testing.T) {
 		starts[n] += int64(len(fillLine(n)))
 	}
 	text := strings.TrimSuffix(fillLines(1, 3000), "\n")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	for _, from := range []int{0, rand.IntN(2999)} {
 		var stats Stats
 		next := from + 1
@@ -306,9 +299,7 @@ func TestAnEventOfTheFutureIsSkipped(t *testing.T) {
 	ahead := time.Now().Add(time.Hour).UnixMilli()
 	path := filepath.Join(t.TempDir(), "0")
 	text := fillLine(1) + strings.Replace(fillLine(2), "1770033590002", fmt.Sprint(ahead), 1) + fillLine(3)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	var stats Stats
 	var tids []int64
 	err := ReadFile(t.Context(), path, "name", 0, &stats, quiet, func(_ context.Context, d Delivery) error {

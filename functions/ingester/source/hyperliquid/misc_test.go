@@ -15,6 +15,7 @@ import (
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
 	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 func TestAPaymentOfEachAccountIsReadAndTheRateOfEachCoin(t *testing.T) {
@@ -121,19 +122,12 @@ func TestLinesOfTooManyRowsAreSkipped(t *testing.T) {
 		var log bytes.Buffer
 		var stats Stats
 		path := filepath.Join(t.TempDir(), "0")
-		if err := os.WriteFile(path, []byte(rows+"x\nx\n"+fillLine(1)+strings.Repeat("[\n", 10)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(rows+"x\nx\n"+fillLine(1)+strings.Repeat("[\n", 10)), 0o600))
+		file := must.Get(os.Open(path))(t)
 		defer file.Close()
 		c := &collector{name: "0", stats: &stats, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now, read: read}
 		fills := 0
-		if err := c.drain(t.Context(), &lines{r: file, max: maxLine}, func(_ context.Context, d Delivery) error { fills += len(d.Events.Fills); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.drain(t.Context(), &lines{r: file, max: maxLine}, func(_ context.Context, d Delivery) error { fills += len(d.Events.Fills); return nil }))
 		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), source.ErrBounds.Error()) {
 			t.Errorf("%s: %d lines are logged: %.300s", name, n, log.String())
 		}

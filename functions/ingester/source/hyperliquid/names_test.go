@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // A venue that names others again and again makes nothing grow.
@@ -55,10 +56,7 @@ func TestDexsAndCoinsThatAreTakenAreBounded(t *testing.T) {
 	})
 	dexs, coins := map[string]bool{}, map[string]bool{}
 	for range 2 {
-		list, err := i.PerpDexs(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(i.PerpDexs(t.Context()))(t)
 		for _, dex := range list {
 			dexs[dex] = true
 		}
@@ -70,10 +68,7 @@ func TestDexsAndCoinsThatAreTakenAreBounded(t *testing.T) {
 		if n%2 == 1 {
 			ask = func() (market.Contexts, error) { return i.SpotContexts(t.Context()) }
 		}
-		c, err := ask()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(ask())(t)
 		for _, one := range c.Coins {
 			coins[one.Coin] = true
 		}
@@ -100,10 +95,7 @@ func TestADexThatIsTooLargeIsLeftOut(t *testing.T) {
 		}
 		return `{"universe":[{"name":"` + name + `"}]}`
 	})}
-	meta, mids, err := f.look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	meta, mids := must.Get2(f.look(t.Context()))(t)
 	if _, big := meta.Perps["big"]; big || len(meta.Perps) != 2 || len(mids) != 2 || f.Stats.Malformed.Load() != 1 {
 		t.Errorf("%d dexs, %d mid prices, %d malformed", len(meta.Perps), len(mids), f.Stats.Malformed.Load())
 	}

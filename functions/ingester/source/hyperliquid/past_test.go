@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // hourly writes files of a line a minute, each a fill whose tid is its minute, and
@@ -27,12 +28,8 @@ func hourly(t *testing.T, hours int) *Files {
 			text += `["0x00` // which the node is still writing
 		}
 		path := filepath.Join(f.Dir, "20260315", fmt.Sprint(hour))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return f
 }
@@ -55,16 +52,13 @@ func TestThePastIsReadUpToItsEnd(t *testing.T) {
 	}
 	read := func(from Position, until int64) (fills []market.Fill, last Position) {
 		t.Helper()
-		err := f.ReadPast(t.Context(), from, until, func(_ context.Context, d Delivery) error {
+		must.Do(t, f.ReadPast(t.Context(), from, until, func(_ context.Context, d Delivery) error {
 			if len(d.Events.Fills) > f.Most {
 				t.Errorf("a delivery of %d fills", len(d.Events.Fills))
 			}
 			fills, last = append(fills, d.Events.Fills...), d.Position
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return fills, last
 	}
 	all, last := read(Position{}, end.Time)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"quotary/shared/testing/must"
 )
 
 // blockLine is a line of one block as a node wrote it, with one fill of a trade id
@@ -143,9 +145,7 @@ func TestAnotherNodeMayLackTheHour(t *testing.T) {
 	if tids[len(tids)-1] != 3 || !slices.Contains(tids, 2) {
 		t.Errorf("%v", tids)
 	}
-	if err := os.RemoveAll(filepath.Join(two.dir, "20260202")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(two.dir, "20260202")))
 	two.write("20260203/0", blockLine(4, ms+3000, "0", 0))
 	if tids, _ := upTo(t, two.dir, at, 1); tids[0] != 4 {
 		t.Errorf("%v", tids)

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"quotary/functions/ingester/source"
+	"quotary/shared/testing/must"
 )
 
 // A frame is bounded in bytes and, where it is so large that it costs something to decode,
@@ -40,10 +41,7 @@ func TestFramesAreBounded(t *testing.T) {
 			_ = conn.Write(r.Context(), websocket.MessageText, []byte(c.frame))
 			_, _, _ = conn.Read(r.Context()) // until the other end closes
 		}))
-		conn, err := dial(t.Context(), server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(dial(t.Context(), server.URL))(t)
 		got, err := receive(t.Context(), conn)
 		if (err == nil) != c.accepted || errors.Is(err, source.ErrBounds) != c.rows || c.accepted && string(got) != c.frame {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)

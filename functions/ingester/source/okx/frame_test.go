@@ -10,6 +10,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -49,9 +50,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var got source.Frame
-			if err := parse(c.line, &got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, parse(c.line, &got))
 			if diff := cmp.Diff(c.want, got, equal); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -93,9 +92,7 @@ func TestATradeThatCannotBeReadCostsItselfAlone(t *testing.T) {
 	t.Parallel()
 	good := spotFrame[strings.Index(spotFrame, `[`)+1 : strings.LastIndex(spotFrame, `]`)]
 	want, f := new(source.Frame), new(source.Frame)
-	if err := errors.Join(parse(spotFrame, want), parse(strings.Replace(spotFrame, good, strings.Replace(good, `"side":"sell"`, `"side":"none"`, 1)+`,7,`+good, 1), f)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(parse(spotFrame, want), parse(strings.Replace(spotFrame, good, strings.Replace(good, `"side":"sell"`, `"side":"none"`, 1)+`,7,`+good, 1), f)))
 	if diff := cmp.Diff(want.Events, f.Events, equal); diff != "" || f.Bad != 2 {
 		t.Errorf("%d rows were left out, want 2 (-alone +beside them):\n%s", f.Bad, diff)
 	}

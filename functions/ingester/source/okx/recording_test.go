@@ -19,6 +19,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -53,9 +54,7 @@ func TestRecordedFrames(t *testing.T) {
 				Dir   string
 				Frame json.RawMessage
 			}
-			if err := json.Unmarshal(line, &l); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(line, &l))
 			if l.Dir == "in" {
 				count(t, got, l.Frame)
 			}
@@ -66,9 +65,7 @@ func TestRecordedFrames(t *testing.T) {
 				Venue string
 				Frame json.RawMessage
 			}
-			if err := json.Unmarshal(line, &l); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(line, &l))
 			if strings.HasPrefix(l.Venue, "okx") {
 				count(t, got, l.Frame)
 			}
@@ -81,9 +78,7 @@ func TestRecordedFrames(t *testing.T) {
 					Frame json.RawMessage
 				}
 			}
-			if err := json.Unmarshal(line, &l); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(line, &l))
 			for _, f := range l.Frames {
 				if l.Venue == "okx" && f.Dir != "out" {
 					count(t, got, f.Frame)
@@ -210,9 +205,7 @@ func TestRecordedInstruments(t *testing.T) {
 			URL      string
 			Response answer[instrument]
 		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &l))
 		for _, m := range markets {
 			if !strings.HasSuffix(l.URL, m.instType) {
 				continue
@@ -255,16 +248,12 @@ func TestRecordedKlines(t *testing.T) {
 			Path     string
 			Response json.RawMessage
 		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &l))
 		if l.Path != "/api/v5/market/candles" && l.Path != "/api/v5/market/history-candles" {
 			continue
 		}
 		var a answer[[]string]
-		if err := json.Unmarshal(l.Response, &a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(l.Response, &a))
 		for _, fields := range a.Data {
 			if _, err := klineRow(fields, new(market.Pair)); err != nil {
 				t.Errorf("%v: %v", fields, err)

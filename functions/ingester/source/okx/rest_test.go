@@ -10,6 +10,7 @@ import (
 
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
@@ -36,9 +37,7 @@ func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
 			m = markets[1]
 		}
 		var i instrument
-		if err := json.Unmarshal([]byte(c.text), &i); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(c.text), &i))
 		got, ok := m.pair(&i)
 		if diff := cmp.Diff(c.want, got, equal); ok != (c.want.Key != "") || ok && diff != "" {
 			t.Errorf("%s: %t (-want +got):\n%s", c.name, ok, diff)

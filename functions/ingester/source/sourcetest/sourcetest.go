@@ -13,15 +13,13 @@ import (
 
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // Decimal reads a decimal that a simulator writes.
 func Decimal(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(market.ParseDecimal(text))(t)
 	return d
 }
 
@@ -42,10 +40,7 @@ func Find(t testing.TB, m interface {
 	Pairs(context.Context) ([]market.Pair, error)
 }, key string) market.Pair {
 	t.Helper()
-	pairs, err := m.Pairs(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs := must.Get(m.Pairs(t.Context()))(t)
 	for _, p := range pairs {
 		if p.Key == key {
 			return p

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"quotary/shared/testing/check"
 )
 
 func TestLongWindowsAreSampledMoreCoarsely(t *testing.T) {
@@ -18,7 +18,5 @@ func TestLongWindowsAreSampledMoreCoarsely(t *testing.T) {
 		}
 	}
 	want := map[string]string{"15m0s": "1m", "1h0m0s": "1m", "16h0m0s": "1m", "24h0m0s": "5m", "72h0m0s": "5m", "240h0m0s": "15m", "960h0m0s": "1h", "4320h0m0s": "4h"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, got)
 }

@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/testing/must"
 )
 
 func TestWhatIsWrittenIsReadAgain(t *testing.T) {
@@ -49,10 +50,7 @@ func TestEqualDecimalsAreTheSameBytes(t *testing.T) {
 	for _, same := range [][]string{{"0", "0.000", "-0.0"}, {"12.5", "12.500"}, {"-3", "-3.0"}, {"123456789012345678901.5", "123456789012345678901.5000"}} {
 		var first []byte
 		for _, text := range same {
-			d, err := market.ParseDecimal(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(market.ParseDecimal(text))(t)
 			var w Writer
 			w.Decimal(d)
 			if first == nil {

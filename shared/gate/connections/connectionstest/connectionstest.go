@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/aws/attr"
+	"quotary/shared/testing/must"
 )
 
 // Usage is what somebody has: connections and subscriptions.
@@ -34,10 +35,7 @@ func Look(t testing.TB, db *dynamodb.Client, table string) *Table {
 	var items []attr.Item
 	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.WithoutCancel(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(context.WithoutCancel(t.Context())))(t)
 		items = append(items, page.Items...)
 	}
 	owners := map[string][2]string{}
