@@ -20,6 +20,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/aws/attr"
 	"quotary/shared/catalog"
+	"quotary/shared/data/listed"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/connections/connectionstest"
@@ -58,7 +59,7 @@ func open(t *testing.T) *world {
 	options := w.DB.Options()
 	options.Retryer = aws.NopRetryer{}
 	w.socket = &socket{
-		store: w.conns, meter: connections.NewMeter(w.conns, budget), keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: openCoins(w.views, w.Now), management: newManagement(options),
+		store: w.conns, meter: connections.NewMeter(w.conns, budget), keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: listed.Open(w.views, w.Now), management: newManagement(options),
 		log: slog.New(slog.NewJSONHandler(w.logs, nil)), clock: w.Now,
 	}
 	return w

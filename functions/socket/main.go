@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/listed"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/keys"
 	"quotary/shared/service"
@@ -33,7 +34,7 @@ func main() {
 			store:      store,
 			meter:      connections.NewMeter(store, budget),
 			keys:       keys.New(db, s.Table(schema.KeysTable), nil, s.Clock),
-			coins:      openCoins(views, s.Clock),
+			coins:      listed.Open(views, s.Clock),
 			management: newManagement(db.Options()),
 			log:        s.Logger,
 			metrics:    s.Metrics,

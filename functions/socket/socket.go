@@ -14,6 +14,7 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
+	"quotary/shared/data/listed"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
@@ -28,7 +29,7 @@ type socket struct {
 	meter      *connections.Meter
 	bars       lru.Cache[string, bar] // by key
 	keys       *keys.Store
-	coins      *coins
+	coins      *listed.Coins
 	management management
 	log        *slog.Logger
 	metrics    *metrics.Writer // nil counts nothing
