@@ -246,7 +246,7 @@ func TestNothingIsEstimatedWithoutOpenInterest(t *testing.T) {
 	for _, query := range []string{"&cycle=7d", "&cycle=24h", "&leverage=10"} {
 		now := apitest.Data[catalog.LiquidationMap](t, w.Get(t, w.SubKey, base+"/liquidation/map?dbkey="+spot+query))
 		past := apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey="+spot+query))
-		if now.Time != 0 || len(now.DataMap) > 0 || len(past.TimePoints) > 0 {
+		if now.Time != nil || len(now.DataMap) > 0 || len(past.TimePoints) > 0 {
 			t.Errorf("%s: %+v and %+v", query, now, past)
 		}
 	}

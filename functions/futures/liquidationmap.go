@@ -57,10 +57,11 @@ func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn
 	if !last.Average.IsPos() {
 		return out, nil
 	}
-	out.Time = buckets[len(buckets)-1].Time
+	newest := buckets[len(buckets)-1].Time
+	out.Time = &newest
 	for _, share := range market.LiquidationLeverages {
 		if leverage := strconv.FormatInt(share.Leverage, 10); in.Leverage == "" || in.Leverage == leverage {
-			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}, Timestamp: out.Time}
+			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}, Timestamp: newest}
 		}
 	}
 	for _, b := range model.Bands(market.BandWidth(last.Average)) {

@@ -4,7 +4,7 @@ package catalog
 var (
 	// Lists the coins in pages.
 	CoinList = route[CoinListIn, Paged[CoinName]]("GET", "/v2/coin", Coins, anyLevel, EnvelopeA).needs(ReferenceCoins)
-	// Shows prices and figures of the day of up to 100 coins.
+	// Shows prices and figures of the day of up to 100 coins; clients check a key by it, so where no source of prices is configured it succeeds with an empty list.
 	CoinTickers = route[CoinTickersIn, []CoinTicker]("GET", "/v2/coin/ticker", Coins, anyLevel, EnvelopeA).needs(ReferencePrices).checksKeys()
 
 	// Searches coins by name or symbol.

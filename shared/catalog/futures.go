@@ -186,7 +186,7 @@ func (in LiquidationMapIn) Needs() []Need {
 // with a maintenance margin of 0.4 %. What was closed since, and what the price has
 // reached, is taken off.
 type LiquidationMap struct {
-	Time    int64                       `json:"time"`     // time of the newest data in it, ms; 0 where nothing is known
+	Time    *int64                      `json:"time"`     // time of the newest data in it, ms; null where nothing is known
 	DataMap map[string]LiquidationSides `json:"data_map"` // estimates by leverage (10, 25, 50, 100); empty where nothing is known, as for a spot pair
 }
 

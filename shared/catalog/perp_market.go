@@ -74,10 +74,11 @@ type TakerDeltaIn struct {
 }
 
 // TakerDeltaSum is what takers bought less what they sold, negative where they sold more.
-// Both are exact decimal strings, 0.0 without a trade.
+// Both are exact decimal strings, 0.0 without a trade and null for a coin that the venue
+// does not have.
 type TakerDeltaSum struct {
-	SzDelta  string `json:"szDelta"`  // bought less sold, base units
-	ValDelta string `json:"valDelta"` // bought less sold, quote units
+	SzDelta  *string `json:"szDelta"`  // bought less sold, base units
+	ValDelta *string `json:"valDelta"` // bought less sold, quote units
 }
 
 // BookSummariesIn selects what rested in a coin's order book in a window that ends now,

@@ -7,6 +7,7 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/klines"
+	"quotary/shared/data/listed"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
@@ -18,10 +19,11 @@ type markets struct {
 	series  *store.Series
 	tickers *store.View[tickers.View]
 	open    *store.View[openinterest.View]
+	coins   *listed.Coins
 }
 
 func newMarkets(series *store.Series, views *store.Views, clock func() time.Time) *markets {
-	return &markets{series: series, tickers: tickers.Published.Open(views, clock), open: openinterest.Published.Open(views, clock)}
+	return &markets{series: series, tickers: tickers.Published.Open(views, clock), open: openinterest.Published.Open(views, clock), coins: listed.Open(views, clock)}
 }
 
 // all returns the last traded price of every coin that has traded, by coin.
@@ -90,17 +92,21 @@ func takerKline(c *market.Candle) catalog.TakerKline {
 
 // takerDelta sums up the trades of the last seconds of the window: from the
 // start of the second that lies a window before now, the second that runs
-// included. So a window of 1s holds between one and two seconds of trades.
-func (m *markets) takerDelta(ctx context.Context, in catalog.TakerDeltaIn) (catalog.TakerDeltaSum, error) {
+// included. So a window of 1s holds between one and two seconds of trades. Of a coin that
+// the venue does not have nothing is known.
+func (m *markets) takerDelta(ctx context.Context, in catalog.TakerDeltaIn) (out catalog.TakerDeltaSum, err error) {
 	now := api.Now(ctx)
 	sum, err := klines.Sum(ctx, m.series, string(in.Coin), now.Add(-in.Interval.Duration()), now)
 	if err != nil {
-		return catalog.TakerDeltaSum{}, err
+		return out, err
 	}
-	return catalog.TakerDeltaSum{
-		SzDelta:  market.Text(buyersLead(sum.SizeBuyer, sum.Size)),
-		ValDelta: market.Text(buyersLead(sum.AmountBuyer, sum.Amount)),
-	}, nil
+	if sum.Trades == 0 {
+		if absent, err := m.coins.Absent(ctx, string(in.Coin)); absent || err != nil {
+			return out, err
+		}
+	}
+	size, value := market.Text(buyersLead(sum.SizeBuyer, sum.Size)), market.Text(buyersLead(sum.AmountBuyer, sum.Amount))
+	return catalog.TakerDeltaSum{SzDelta: &size, ValDelta: &value}, nil
 }
 
 // buyersLead is bought less sold, of what was bought and of all.

@@ -1,15 +1,21 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
 	"quotary/shared/api/apitest"
-	"quotary/shared/catalog"
+	"quotary/shared/data/meta"
+	"quotary/shared/data/mids"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 )
+
+// delta is what is known of a coin that the venue has.
+type delta struct{ SzDelta, ValDelta string }
 
 func TestTheTakerDelta(t *testing.T) {
 	t.Parallel()
@@ -21,7 +27,7 @@ func TestTheTakerDelta(t *testing.T) {
 	if unsaid.Status != http.StatusOK || string(unsaid.Body) != string(hour.Body) {
 		t.Errorf("without an interval: %d %s, want that of an hour, %s", unsaid.Status, unsaid.Body, hour.Body)
 	}
-	for interval, want := range map[string]catalog.TakerDeltaSum{
+	for interval, want := range map[string]delta{
 		"1s":  {SzDelta: "0.0", ValDelta: "0.0"},
 		"2s":  {SzDelta: "0.0", ValDelta: "0.0"},
 		"3s":  {SzDelta: "-0.5", ValDelta: "-99.5"},
@@ -32,13 +38,34 @@ func TestTheTakerDelta(t *testing.T) {
 		"60d": {SzDelta: "0.0", ValDelta: "-25.0"},
 		"8w":  {SzDelta: "0.0", ValDelta: "-25.0"},
 	} {
-		got := apitest.Data[catalog.TakerDeltaSum](t, w.Get(t, w.SubKey, root+"/accumulated-taker-delta/BTC?interval="+interval))
+		got := apitest.Data[delta](t, w.Get(t, w.SubKey, root+"/accumulated-taker-delta/BTC?interval="+interval))
 		if got != want {
 			t.Errorf("of %s it is %+v, want %+v", interval, got, want)
 		}
 	}
-	if got := apitest.Data[catalog.TakerDeltaSum](t, w.Get(t, w.SubKey, root+"/accumulated-taker-delta/NONE?interval=1h")); got != (catalog.TakerDeltaSum{SzDelta: "0.0", ValDelta: "0.0"}) {
-		t.Errorf("of a coin without trades it is %+v", got)
+}
+
+// Without a trade the sum is zero where the venue has the coin, and not known where it has
+// not: zero would say that it was watched.
+func TestTheTakerDeltaWithoutTrades(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const none, unknown = `{"szDelta":"0.0","valDelta":"0.0"}`, `{"szDelta":null,"valDelta":null}`
+	answer := func(coin string) string {
+		t.Helper()
+		return string(apitest.Data[json.RawMessage](t, w.Get(t, w.SubKey, root+"/accumulated-taker-delta/"+coin+"?interval=1h")))
+	}
+	if got := answer("ANY"); got != none {
+		t.Errorf("while nobody knows which coins there are it is %s", got)
+	}
+	w.Move(time.Minute) // beyond the time for which a missing view is not asked for again
+	w.publish(t, someTickers...)
+	storetest.Publish(t, w.views, mids.Published, mids.View{Time: 1, Mids: map[string]map[string]string{"": {"PRICED": "1.5"}}})
+	storetest.Publish(t, w.views, meta.Published, meta.View{Time: 1, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"DESCRIBED","szDecimals":2}]}`)}})
+	for coin, want := range map[string]string{"BTC": none, "PURR%2FUSDC": none, "PRICED": none, "DESCRIBED": none, "NONE": unknown, "btc": unknown} {
+		if got := answer(coin); got != want {
+			t.Errorf("of %s it is %s, want %s", coin, got, want)
+		}
 	}
 }
 
@@ -63,8 +90,8 @@ func TestTheWindowOfATakerDeltaIsExact(t *testing.T) {
 			}
 			sz, val = sz.Add(half), val.Add(half.Mul(dec(t, fmt.Sprint(100+i))))
 		}
-		want := catalog.TakerDeltaSum{SzDelta: market.Text(sz), ValDelta: market.Text(val)}
-		got := apitest.Data[catalog.TakerDeltaSum](t, w.Get(t, w.SubKey, fmt.Sprintf("%s/accumulated-taker-delta/ETH?interval=%ds", root, seconds)))
+		want := delta{SzDelta: market.Text(sz), ValDelta: market.Text(val)}
+		got := apitest.Data[delta](t, w.Get(t, w.SubKey, fmt.Sprintf("%s/accumulated-taker-delta/ETH?interval=%ds", root, seconds)))
 		if got != want {
 			t.Errorf("of %d s it is %+v, want %+v", seconds, got, want)
 		}
