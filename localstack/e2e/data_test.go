@@ -15,7 +15,7 @@ import (
 
 func TestARecordingIsReplayedOnceAndServed(t *testing.T) {
 	t.Parallel()
-	recording := filepath.Join(root, "shared", "source", "hyperliquid", "testdata", "node_fills.jsonl")
+	recording := filepath.Join(root, "functions", "ingester", "source", "hyperliquid", "testdata", "node_fills.jsonl")
 	fills := make(map[string]int) // by address
 	file := must.Get(os.Open(recording))(t)
 	defer file.Close()
