@@ -44,12 +44,13 @@ type fill struct {
 func (e *engine) perpFill(u, c int, dsz, px int64) (start, closed int64, dir direction) {
 	a := &e.Acc[u]
 	p := &a.Pos[c]
-	cash := &a.Cash[e.mk[c].Dex]
 	start = p.Szi
 	closing := int64(0)
 	if start != 0 && sign(start) != sign(dsz) {
 		closing = min(abs(dsz), abs(start))
-		closed = p.reduce(closing, px, cash)
+		var back int64
+		closed, back = p.reduce(closing, px)
+		e.credit(u, e.mk[c].Dex, back)
 	}
 	if opening := abs(dsz) - closing; opening > 0 {
 		e.increase(u, c, sign(dsz)*opening, px)
@@ -61,39 +62,37 @@ func (e *engine) perpFill(u, c int, dsz, px int64) (start, closed int64, dir dir
 	return start, closed, directionOf(start, p.Szi, dsz)
 }
 
-// reduce closes size of a position at px and returns the realized PnL: price
-// against the average entry, whose share of the cost is rounded half away from
+// reduce closes size of a position at px and returns the realized PnL and what goes back to
+// the cash: price against the average entry, whose share of the cost is rounded half away from
 // zero unless the whole position closes.
-func (p *position) reduce(size, px int64, cash *int64) int64 {
+func (p *position) reduce(size, px int64) (closed, back int64) {
 	side, before := sign(p.Szi), abs(p.Szi)
 	cost := p.Cost
 	if size < before {
 		cost = mulDiv(p.Cost, size, before)
 	}
-	closed := side*size*px - cost
-	if !p.Iso {
-		*cash += closed
-	} else {
+	closed = side*size*px - cost
+	back = closed
+	if p.Iso {
 		// An isolated position gives back its equity in proportion, so that
 		// what stays is as well covered as before.
 		equity := p.Margin + p.Szi*px - p.Cost
-		back := equity
+		back = equity
 		if size < before {
 			back = mulDivDown(max(equity, 0), size, before)
 		}
 		p.Margin += closed - back
-		*cash += back
 	}
 	p.Szi -= side * size
 	p.Cost -= cost
-	return closed
+	return closed, back
 }
 
 // increase adds a signed size at px, on the trader's leverage and margin mode
 // when the position was flat.
 func (e *engine) increase(u, c int, dsz, px int64) {
-	a := &e.Acc[u]
-	p := &a.Pos[c]
+	p := &e.Acc[u].Pos[c]
+	e.back(u, e.dexes[e.mk[c].Dex].token)
 	if p.Szi == 0 {
 		p.Lev = e.leverage(u, c)
 		p.Iso = e.isolated(u, c)
@@ -103,7 +102,7 @@ func (e *engine) increase(u, c int, dsz, px int64) {
 	if p.Iso {
 		set := mulDivUp(px, abs(dsz), p.Lev)
 		p.Margin += set
-		a.Cash[e.mk[c].Dex] -= set
+		e.credit(u, e.mk[c].Dex, -set)
 	}
 	p.Szi += dsz
 	p.Cost += dsz * px
@@ -133,14 +132,15 @@ func (e *engine) spotFill(u, c int, dsz, px, rate int64) (start, closed, fee int
 	base := m.Token
 	size := abs(dsz) * pow10[8-m.SzDec]
 	notional := abs(dsz) * px
-	start = a.Tok[base]
+	start = e.booked(u, base)
 	if dsz > 0 {
-		grain := pow10[8-tokens[base].weiDec]
+		grain := pow10[8-e.tokens[base].weiDec]
 		fee = mulDiv(size, rate, 1_000_000) / grain * grain
 		a.Tok[base] += size - fee
 		a.Tok[0] -= notional
 		a.TokCost[base] += notional
 		e.SpotFees[base] += fee
+		e.traded(u, base, -notional/100)
 		return start, 0, fee, base
 	}
 	cost := a.TokCost[base]
@@ -152,14 +152,15 @@ func (e *engine) spotFill(u, c int, dsz, px, rate int64) (start, closed, fee int
 	a.TokCost[base] -= cost
 	a.Tok[0] += notional - fee
 	e.SpotFees[0] += fee
+	e.traded(u, base, notional/100)
 	return start, notional - cost, fee, 0
 }
 
-// crossEquity is the account value of a dex without its isolated positions.
+// crossEquity is what backs the cross positions of a dex, with their unrealized PnL.
 func (e *engine) crossEquity(u, dex int) int64 {
-	v := e.Acc[u].Cash[dex]
+	v := e.backing(u, dex)
 	for c := range e.perps {
-		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && !p.Iso && e.mk[c].Dex == dex {
+		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && !p.Iso && e.joint(u, dex, e.mk[c].Dex) {
 			v += p.Szi*e.Mk[c].Mark - p.Cost
 		}
 	}
@@ -174,12 +175,12 @@ func (e *engine) isoEquity(u, c int) int64 {
 
 func (e *engine) notional(u, c int) int64 { return abs(e.Acc[u].Pos[c].Szi) * e.Mk[c].Mark }
 
-// crossMargins returns the initial and the maintenance margin of a dex's cross
-// positions.
+// crossMargins returns the initial and the maintenance margin of the cross positions that the
+// same money backs as those of a dex.
 func (e *engine) crossMargins(u, dex int) (initial, maint int64) {
 	for c := range e.perps {
 		p := &e.Acc[u].Pos[c]
-		if p.Szi == 0 || p.Iso || e.mk[c].Dex != dex {
+		if p.Szi == 0 || p.Iso || !e.joint(u, dex, e.mk[c].Dex) {
 			continue
 		}
 		n := e.notional(u, c)
@@ -201,9 +202,9 @@ func (e *engine) affords(u, c int, dsz, px int64) bool {
 	m := &e.mk[c]
 	if m.Spot {
 		if dsz > 0 {
-			return e.Acc[u].Tok[0] >= dsz*px
+			return e.spotFree(u, 0) >= dsz*px
 		}
-		return e.Acc[u].Tok[m.Token] >= -dsz*pow10[8-m.SzDec]
+		return e.spotFree(u, m.Token) >= -dsz*pow10[8-m.SzDec]
 	}
 	p := &e.Acc[u].Pos[c]
 	opening := abs(dsz)
@@ -217,16 +218,25 @@ func (e *engine) affords(u, c int, dsz, px int64) bool {
 	need := mulDivUp(opening, px, lev) + opening*px/500
 	free := e.free(u, m.Dex)
 	if e.isolated(u, c) {
-		free = min(free, e.Acc[u].Cash[m.Dex])
+		free = min(free, e.held(u, m.Dex))
 	}
 	return free >= need
 }
 
-// perpEquity is the account value over all dexes and margin modes.
+// perpEquity is the account value over all dexes and margin modes, in millionths of a USDC: of
+// an account with one balance per token the value of the tokens that back its positions.
 func (e *engine) perpEquity(u int) int64 {
 	var v int64
-	for d := range dexes {
-		v += e.dexEquity(u, d)
+	if e.Acc[u].Mode.unified() {
+		for t := range e.tokens {
+			if e.backs(u, t) {
+				v += e.worth(t, e.owned(u, t))
+			}
+		}
+		return v
+	}
+	for d := range e.dexes {
+		v += e.worth(e.dexes[d].token, e.dexEquity(u, d)*100)
 	}
 	return v
 }
@@ -241,12 +251,13 @@ func (e *engine) dexEquity(u, dex int) int64 {
 	return v
 }
 
-// spotValue is the worth of all tokens in millionths of a USDC.
+// spotValue is the worth of all tokens that back no positions, in millionths of a USDC.
 func (e *engine) spotValue(u int) int64 {
-	v := e.Acc[u].Tok[0] / 100
-	for c := e.perps; c < len(e.mk); c++ {
-		m := &e.mk[c]
-		v += mulDivDown(e.Acc[u].Tok[m.Token], e.Mk[c].Mark, pow10[8-m.SzDec]*100)
+	var v int64
+	for t := range e.tokens {
+		if !e.backs(u, t) {
+			v += e.worth(t, e.owned(u, t))
+		}
 	}
 	return v
 }

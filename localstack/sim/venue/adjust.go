@@ -39,7 +39,7 @@ func (e *engine) adjust(u, c int) bool {
 // room is the cash that a trader can set aside for a position.
 func (e *engine) room(u, c int) int64 {
 	d := e.mk[c].Dex
-	return max(0, min(e.free(u, d), e.Acc[u].Cash[d]))
+	return max(0, min(e.free(u, d), e.held(u, d)))
 }
 
 // moveMargin adds cash to an isolated position, or takes it away when negative. What
@@ -55,7 +55,7 @@ func (e *engine) moveMargin(u, c int, amount int64) bool {
 		return false
 	}
 	a.Pos[c].Margin += amount
-	a.Cash[e.mk[c].Dex] -= amount
+	e.credit(u, e.mk[c].Dex, -amount)
 	return true
 }
 
@@ -77,7 +77,7 @@ func (e *engine) setLeverage(u, c int, lev int64) bool {
 	}
 	if p.Iso && need > 0 {
 		p.Margin += need
-		a.Cash[e.mk[c].Dex] -= need
+		e.credit(u, e.mk[c].Dex, -need)
 	}
 	p.Lev, p.Set = lev, lev
 	a.Adjusted.Leverage++

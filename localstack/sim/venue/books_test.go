@@ -62,25 +62,26 @@ func (e *engine) audit() error {
 	for _, f := range e.BuilderFees {
 		money += 100 * f
 	}
-	toks := make([]int64, len(tokens))
+	held, claims := make([]int64, len(e.tokens)), make([]int64, len(e.tokens))
 	szi := make([]int64, e.perps)
 	for u := range e.Acc {
 		a := &e.Acc[u]
-		for _, cash := range a.Cash {
-			money += 100 * cash
+		for d := range e.dexes {
+			held[e.dexes[d].token] += 100 * *a.cash(d)
 		}
 		for c := range a.Pos {
 			p := &a.Pos[c]
 			szi[c] += p.Szi
-			money += 100 * (p.Margin - p.Cost)
+			held[e.collateral(c)] += 100 * (p.Margin - p.Cost)
 			if p.Szi == 0 && (p.Margin != 0 || p.Cost != 0) {
 				return fmt.Errorf("trader %d is flat in %s but has margin %d and cost %d", u, e.mk[c].Name, p.Margin, p.Cost)
 			}
 		}
 		for i, n := range a.Tok {
-			toks[i] += n
-			if n < 0 {
-				return fmt.Errorf("trader %d owns %d of %s", u, n, tokens[i].name)
+			held[i] += n
+			claims[i] += a.lent(i)
+			if n < 0 && a.Mode != modeUnified { // whose profits may stand against what it owes
+				return fmt.Errorf("trader %d owns %d of %s", u, n, e.tokens[i].name)
 			}
 		}
 	}
@@ -89,12 +90,15 @@ func (e *engine) audit() error {
 			return fmt.Errorf("positions in %s sum to %d", e.mk[c].Name, sum)
 		}
 	}
-	if money += toks[0]; money != 0 {
+	if money += held[0] + e.Pool[0]; money != 0 {
 		return fmt.Errorf("money is off by %d hundred-millionths of a USDC", money)
 	}
-	for i := 1; i < len(tokens); i++ {
-		if toks[i]+e.SpotFees[i] != e.Genesis[i] {
-			return fmt.Errorf("%s: %d owned, %d in fees, %d created", tokens[i].name, toks[i], e.SpotFees[i], e.Genesis[i])
+	for i := range e.tokens {
+		if i > 0 && held[i]+e.SpotFees[i]+100*e.DexFees[i]+e.Pool[i] != e.Genesis[i] {
+			return fmt.Errorf("%s: %d owned, %d in fees, %d created", e.tokens[i].name, held[i], e.SpotFees[i], e.Genesis[i])
+		}
+		if claims[i] != e.Pool[i]+e.Interest[i] {
+			return fmt.Errorf("%s: %d is lent, the pool has %d and interest is %d", e.tokens[i].name, claims[i], e.Pool[i], e.Interest[i])
 		}
 	}
 	for _, f := range e.out.forced {

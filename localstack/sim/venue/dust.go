@@ -12,6 +12,9 @@ const dusterAddr = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 func (e *engine) convertDust() {
 	e.tx = 0
 	for c := e.perps; c < len(e.mk); c++ {
+		if e.mk[c].Token == usdh {
+			continue // it is collateral
+		}
 		e.convert(c)
 	}
 }
@@ -43,7 +46,7 @@ func (e *engine) convert(c int) {
 		house.Tok[m.Token] = 0
 	}
 	// What was sold beyond what was paid for, and the dust of the dust, is the venue's.
-	for t := range tokens {
+	for t := range e.tokens {
 		e.SpotFees[t] += house.Tok[t]
 		house.Tok[t], house.TokCost[t] = 0, 0
 	}
@@ -67,6 +70,7 @@ func (e *engine) payDust(u, c int, oid, px int64) {
 	value := mulDivDown(size, px, pow10[m.PxDec])
 	a.Tok[m.Token], a.TokCost[m.Token] = 0, 0
 	a.Tok[0] += value
+	e.traded(u, m.Token, value/100)
 	e.Acc[e.byAddr[dusterAddr]].Tok[0] -= value
 	f := fill{Px: px, Sz: size, Start: size, Time: e.ms(), Oid: oid, User: int32(u), Coin: int16(c), Builder: -1,
 		Dir: dustConversion, Crossed: true}

@@ -11,10 +11,13 @@ const nsOfDay = 86_400_000_000_000
 // engine makes blocks. It is owned by one goroutine at a time (Venue's lock).
 type engine struct {
 	state
-	mk    []market
-	perps int // the first perps markets are perpetuals
-	prof  []profile
-	bld   []string // builders' addresses
+	mk     []market
+	dexes  []dex
+	tokens []token
+	pairs  []int // spot market of each token, -1 of USDC
+	perps  int   // the first perps markets are perpetuals
+	prof   []profile
+	bld    []string // builders' addresses
 
 	byAddr map[string]int // traders by address
 	byName map[string]int // markets by name
@@ -39,14 +42,20 @@ type rates struct {
 }
 
 func newEngine(seed uint64, traders int, r rates, modes bool) *engine {
-	e := &engine{mk: newMarkets(seed), live: map[int64]*order{}}
+	e := &engine{mk: newMarkets(seed, modes), dexes: dexes, tokens: tokens, live: map[int64]*order{}}
+	if modes {
+		e.dexes, e.tokens = modeDexes, modeTokens
+	}
 	e.Rates, e.Modes = r, modes
 	e.perps = perpCount(e.mk)
 	e.Seed, e.Traders = seed, traders
 	e.Rng = rng{S: seed}
 	e.LastOid, e.LastTwp = 1_000_000, 1000
-	e.SpotFees = make([]int64, len(tokens))
-	e.Genesis = make([]int64, len(tokens))
+	e.SpotFees = make([]int64, len(e.tokens))
+	e.Genesis = make([]int64, len(e.tokens))
+	e.DexFees = make([]int64, len(e.tokens))
+	e.Pool = make([]int64, len(e.tokens))
+	e.Interest = make([]int64, len(e.tokens))
 	e.BuilderFees = make([]int64, builders)
 	e.Mk = make([]marketState, len(e.mk))
 	for c := range e.mk {
@@ -60,8 +69,8 @@ func newEngine(seed uint64, traders int, r rates, modes bool) *engine {
 	e.Acc = make([]account, len(e.prof))
 	for i := range e.Acc {
 		e.Acc[i].Pos = make([]position, e.perps)
-		e.Acc[i].Tok = make([]int64, len(tokens))
-		e.Acc[i].TokCost = make([]int64, len(tokens))
+		e.Acc[i].Tok = make([]int64, len(e.tokens))
+		e.Acc[i].TokCost = make([]int64, len(e.tokens))
 		e.Acc[i].Mode = e.prof[i].Mode
 	}
 	return e
@@ -71,14 +80,19 @@ func newEngine(seed uint64, traders int, r rates, modes bool) *engine {
 func (e *engine) attach() {
 	e.prof = newProfiles(e.Seed, e.Traders, e.mk)
 	if e.Modes {
-		giveModes(e.Seed, e.prof)
+		giveModes(e.Seed, e.prof, e.mk)
 	}
 	e.byAddr, e.byName = make(map[string]int, len(e.prof)), make(map[string]int, len(e.mk))
 	for i := range e.prof {
 		e.byAddr[e.prof[i].Addr] = i
 	}
+	e.pairs = make([]int, len(e.tokens))
+	e.pairs[0] = -1
 	for c := range e.mk {
 		e.byName[e.mk[c].Name] = c
+		if e.mk[c].Spot {
+			e.pairs[e.mk[c].Token] = c
+		}
 	}
 	e.bld = nil
 	for i := range builders {
@@ -135,6 +149,9 @@ func (e *engine) step(t int64) {
 	if !coarse && e.Block > 1 {
 		e.quoteAll()
 	}
+	if e.Modes && t/modesEvery != prev/modesEvery {
+		e.changeModes()
+	}
 	e.fireTriggers()
 	e.liquidate()
 	if t/nsOfDay != prev/nsOfDay {
@@ -143,6 +160,7 @@ func (e *engine) step(t int64) {
 	e.sliceTwaps()
 	e.trade()
 	e.unwindVault()
+	e.coverDebts()
 	e.supply()
 	e.markToMarket()
 	e.out.end(e)

@@ -127,7 +127,7 @@ func (e *engine) size(u, c int) int64 {
 	mark := e.Mk[c].Mark
 	free := e.free(u, m.Dex)
 	if e.isolated(u, c) {
-		free = min(free, e.Acc[u].Cash[m.Dex])
+		free = min(free, e.held(u, m.Dex))
 	}
 	lev := e.leverage(u, c)
 	lo, hi := int64(8), int64(45)
@@ -184,10 +184,10 @@ func (e *engine) limit(u, c int, buy bool, sz int64, reduce bool) {
 
 // actSpot buys or sells tokens.
 func (e *engine) actSpot(u, c int) {
-	m, a := &e.mk[c], &e.Acc[u]
+	m := &e.mk[c]
 	mark := e.Mk[c].Mark
-	owned := a.Tok[m.Token] / pow10[8-m.SzDec]
-	afford := mulDivDown(min(a.Tok[0], m.Level*6), 90, 100) / (mark + mark/50)
+	owned := max(0, e.spotFree(u, m.Token)) / pow10[8-m.SzDec]
+	afford := mulDivDown(max(0, min(e.spotFree(u, 0), m.Level*6)), 90, 100) / (mark + mark/50)
 	buy := e.Rng.percent(50 - 40*e.pressure(c)/100)
 	if owned == 0 {
 		if e.Rng.percent(75) {

@@ -22,7 +22,10 @@ func (e *engine) liquidate() {
 		if !e.Acc[u].Joined || u == vault {
 			continue
 		}
-		for d := range dexes {
+		for d := range e.dexes {
+			if d > 0 && e.joint(u, d, d-1) {
+				continue
+			}
 			if _, maint := e.crossMargins(u, d); maint > 0 && e.crossEquity(u, d) < maint {
 				e.force(u, e.crossPositions(u, d), liquidation{User: int32(u), Cross: true})
 			}
@@ -36,11 +39,12 @@ func (e *engine) liquidate() {
 	}
 }
 
-// crossPositions lists the perps of a dex in which a trader has a cross position.
+// crossPositions lists the perps in which a trader has a cross position that the same money
+// backs as those of a dex.
 func (e *engine) crossPositions(u, dex int) []int {
 	var out []int
 	for c := range e.perps {
-		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && !p.Iso && e.mk[c].Dex == dex {
+		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && !p.Iso && e.joint(u, dex, e.mk[c].Dex) {
 			out = append(out, c)
 		}
 	}

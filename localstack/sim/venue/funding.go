@@ -41,12 +41,16 @@ func (e *engine) payOne(u, c int) {
 	if p.Iso {
 		p.Margin -= pay
 	} else {
-		a.Cash[e.mk[c].Dex] -= pay
+		e.credit(u, e.mk[c].Dex, -pay)
 	}
 	p.FundAll += pay
 	p.FundOpen += pay
 	p.FundChange += pay
-	e.FundingResidue += pay
+	if t := e.dexes[e.mk[c].Dex].token; t == 0 {
+		e.FundingResidue += pay
+	} else {
+		e.DexFees[t] += pay
+	}
 	rec := fundingRec{Time: e.ms(), Usdc: -pay, Szi: p.Szi, Rate: s.Rate, Coin: int16(c)}
 	a.Fundings = push(a.Fundings, rec, depthFundings)
 	e.out.funding(e, u, rec)

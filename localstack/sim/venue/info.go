@@ -57,6 +57,7 @@ type infoRequest struct {
 var (
 	errShape   = errors.New("Failed to deserialize the JSON body into the target type") //nolint:staticcheck // the venue's text
 	errSyntax  = errors.New("Failed to parse the request body as JSON")                 //nolint:staticcheck // the venue's text
+	errFailing = errors.New("Internal Server Error")                                    //nolint:staticcheck // the venue's text
 	errUnknown = errors.New("null")                                                     // a coin or dex that is not there
 )
 
@@ -76,6 +77,8 @@ func (v *Venue) serveInfo(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, errSyntax):
 		http.Error(w, err.Error(), http.StatusBadRequest)
+	case errors.Is(err, errFailing):
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 	case errors.Is(err, errUnknown):
 		writeJSON(w, http.StatusInternalServerError, []byte("null"))
 	case err != nil:
@@ -111,7 +114,39 @@ func (v *Venue) info(body []byte) ([]byte, error) {
 	r.User = strings.ToLower(r.User)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.fails(&r) {
+		return nil, errFailing
+	}
 	return answer(v.eng, &r)
+}
+
+// fails reports whether a request asks for what a failing dex does not answer.
+func (v *Venue) fails(r *infoRequest) bool {
+	switch r.Type {
+	case "meta", "metaAndAssetCtxs", "clearinghouseState":
+	default:
+		return false
+	}
+	d, err := v.eng.dexIndex(r)
+	if err != nil {
+		return false
+	}
+	if v.failing[v.eng.dexes[d].name] {
+		return true
+	}
+	const hour = 3_600_000
+	lasts := v.cfg.DexFails.Milliseconds()
+	begins := int64(mix64(v.eng.Seed^0x6661696c) % uint64(hour-lasts+1))
+	since := v.eng.ms()%hour - begins
+	return d > 0 && d == len(v.eng.dexes)-1 && since >= 0 && since < lasts
+}
+
+// FailDex lets a dex answer meta, metaAndAssetCtxs and clearinghouseState by 500 until it is
+// called again with false.
+func (v *Venue) FailDex(name string, failing bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.failing[name] = failing
 }
 
 var addressForm = regexp.MustCompile(`^0x[0-9a-fA-F]{40}$`)
@@ -171,7 +206,7 @@ func (e *engine) userIndex(addr string) int {
 // account returns a trader's books, empty ones for a stranger.
 func (e *engine) account(u int) *account {
 	if u < 0 {
-		return &account{Pos: make([]position, e.perps), Tok: make([]int64, len(tokens)), TokCost: make([]int64, len(tokens))}
+		return &account{Pos: make([]position, e.perps), Tok: make([]int64, len(e.tokens)), TokCost: make([]int64, len(e.tokens))}
 	}
 	return &e.Acc[u]
 }
@@ -185,12 +220,12 @@ func (e *engine) coinIndex(name string) (int, error) {
 }
 
 // dexIndex finds the dex of a request, the main one by default.
-func (r *infoRequest) dexIndex() (int, error) {
+func (e *engine) dexIndex(r *infoRequest) (int, error) {
 	if r.Dex == nil {
 		return 0, nil
 	}
-	for i, d := range dexes {
-		if d == *r.Dex {
+	for i, d := range e.dexes {
+		if d.name == *r.Dex {
 			return i, nil
 		}
 	}

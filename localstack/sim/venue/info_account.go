@@ -3,7 +3,7 @@ package venue
 import "strconv"
 
 func infoClearinghouse(e *engine, r *infoRequest, u int) ([]byte, error) {
-	dex, err := r.dexIndex()
+	dex, err := e.dexIndex(r)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,19 @@ func (e *engine) summaries(u, dex int) (all, cross margins) {
 		cross.raw -= p.Szi * e.Mk[c].Mark
 		cross.used += mulDivUp(n, 1, p.Lev)
 	}
+	if a.Mode.unified() {
+		all.post(all.used)
+		cross.post(cross.used)
+	}
 	return all, cross
+}
+
+// post makes the value of a summary that of the sub-ledger which a dex has of an account with
+// one balance per token: the margin used and a little more, by a rule that is the venue's own.
+func (m *margins) post(used int64) {
+	posted := used + used/2701
+	m.raw += posted - m.value
+	m.value = posted
 }
 
 // withdrawable is what can leave a dex: cross equity beyond the initial margin
@@ -59,18 +71,22 @@ func (e *engine) appendClearinghouse(b []byte, u, dex int) []byte {
 	var maint int64
 	var held []int
 	if u >= 0 {
-		_, maint = e.crossMargins(u, dex)
+		maint = e.maintIn(u, dex)
 		for _, c := range e.perpsOf(dex) {
 			if e.Acc[u].Pos[c].Szi != 0 {
 				held = append(held, c)
 			}
 		}
 	}
+	out := withdrawable(cross)
+	if e.account(u).Mode.unified() {
+		out = cross.value - cross.used
+	}
 	positions := list(nil, held, func(b []byte, c *int) []byte {
 		return append(append(append(b, `{"type":"oneWay","position":`...), e.position(u, *c)...), '}')
 	})
 	return append(b, object(nil).raw("marginSummary", all.append(nil)).raw("crossMarginSummary", cross.append(nil)).
-		num("crossMaintenanceMarginUsed", maint, 6).num("withdrawable", withdrawable(cross), 6).
+		num("crossMaintenanceMarginUsed", maint, 6).num("withdrawable", out, 6).
 		raw("assetPositions", positions).int("time", e.ms()).end()...)
 }
 
@@ -131,23 +147,126 @@ func infoSpotClearinghouse(e *engine, _ *infoRequest, u int) ([]byte, error) {
 
 func (e *engine) appendSpotState(b []byte, u int) []byte {
 	a := e.account(u)
-	hold := e.holds(a)
+	unified := a.Mode.unified()
+	hold, total := e.holds(a), append([]int64(nil), a.Tok...)
+	if unified {
+		for t := range total {
+			total[t] = e.total(u, t)
+			hold[t] += e.marginUsed(u, t) * 100
+		}
+	}
 	var held []int
-	for t := range tokens {
-		if a.Tok[t] != 0 {
+	for t := range e.tokens {
+		if total[t] != 0 {
 			held = append(held, t)
 		}
 	}
 	balances := list(nil, held, func(b []byte, t *int) []byte {
-		return append(b, object(nil).text("coin", tokens[*t].name).int("token", int64(*t)).num("total", a.Tok[*t], 8).
-			num("hold", min(hold[*t], max(a.Tok[*t], 0)), 8).num("entryNtl", a.TokCost[*t], 8).end()...)
+		reserved := min(hold[*t], max(total[*t], 0))
+		o := object(nil).text("coin", e.tokens[*t].name).int("token", int64(*t)).num("total", total[*t], 8)
+		if a.Mode != modePortfolio {
+			return append(b, o.num("hold", reserved, 8).num("entryNtl", a.TokCost[*t], 8).end()...)
+		}
+		return append(b, e.portfolioBalance(o, u, *t, reserved)...)
 	})
-	return append(b, object(nil).raw("balances", balances).end()...)
+	o := object(nil).raw("balances", balances)
+	if unified {
+		o = o.raw("tokenToAvailableAfterMaintenance", e.availableAfterMaintenance(u))
+	}
+	if a.Mode == modePortfolio {
+		o = o.bool("portfolioMarginEnabled", true)
+	}
+	return append(b, o.end()...)
+}
+
+// portfolioBalance completes a token's row of an account under portfolio margin: hold is net of
+// what it could borrow, spotHold is not.
+func (e *engine) portfolioBalance(o object, u, t int, reserved int64) []byte {
+	a := &e.Acc[u]
+	net := max(0, reserved-mulDivDown(max(0, e.free(u, 0)), spotUnit, max(1, e.worth(t, spotUnit))))
+	o = o.num("hold", net, 8).num("entryNtl", a.TokCost[t], 8)
+	if reserved > 0 {
+		o = o.num("spotHold", reserved, 8)
+	}
+	if loanToValue[t] > 0 && t > 0 {
+		o = o.num("ltv", loanToValue[t], 2)
+	}
+	if lent := a.lent(t); lent > 0 {
+		o = o.num("supplied", lent, 8)
+	} else if lent < 0 {
+		o = o.num("borrowed", -lent, 8)
+	}
+	return o.end()
+}
+
+// marginUsed is what an account's positions hold of a collateral token, in millionths: the
+// initial margin of cross ones, the value of isolated ones.
+func (e *engine) marginUsed(u, t int) int64 {
+	var used int64
+	for c := range e.perps {
+		switch p := &e.Acc[u].Pos[c]; {
+		case p.Szi == 0 || e.collateral(c) != t:
+		case p.Iso:
+			used += e.isoEquity(u, c)
+		default:
+			used += mulDivUp(e.notional(u, c), 1, p.Lev)
+		}
+	}
+	return used
+}
+
+// isolatedMargin is the value of an account's isolated positions in a collateral token.
+func (e *engine) isolatedMargin(u, t int) int64 {
+	var v int64
+	for c := range e.perps {
+		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && p.Iso && e.collateral(c) == t {
+			v += e.isoEquity(u, c)
+		}
+	}
+	return v
+}
+
+// maintIn is the maintenance margin of the cross positions of one dex.
+func (e *engine) maintIn(u, dex int) int64 {
+	var v int64
+	for _, c := range e.perpsOf(dex) {
+		if p := &e.Acc[u].Pos[c]; p.Szi != 0 && !p.Iso {
+			v += maintenance(e.mk[c].Tiers, e.notional(u, c))
+		}
+	}
+	return v
+}
+
+// maintOfToken is the maintenance margin of the cross positions of all dexes with a collateral.
+func (e *engine) maintOfToken(u, t int) int64 {
+	var v int64
+	for d := range e.dexes {
+		if e.dexes[d].token == t {
+			v += e.maintIn(u, d)
+		}
+	}
+	return v
+}
+
+// availableAfterMaintenance lists what each collateral token has left beyond isolated margins
+// and the maintenance margin.
+func (e *engine) availableAfterMaintenance(u int) []byte {
+	var in []int
+	for t := range e.tokens {
+		if e.backs(u, t) {
+			in = append(in, t)
+		}
+	}
+	return list(nil, in, func(b []byte, t *int) []byte {
+		left := e.total(u, *t) - 100*(e.isolatedMargin(u, *t)+e.maintOfToken(u, *t))
+		b = strconv.AppendInt(append(b, '['), int64(*t), 10)
+		return append(appendDec(append(b, `,"`...), left, 8), `"]`...)
+	})
 }
 
 // holds sums what an account's resting spot orders reserve, by token.
 func (e *engine) holds(a *account) []int64 {
-	hold := make([]int64, len(tokens))
+	hold := make([]int64, len(e.tokens))
 	for _, o := range a.open {
 		m := &e.mk[o.Coin]
 		switch {
@@ -175,7 +294,7 @@ func (e *engine) visible(u, dex int) []order {
 }
 
 func infoOpenOrders(e *engine, r *infoRequest, u int) ([]byte, error) {
-	dex, err := r.dexIndex()
+	dex, err := e.dexIndex(r)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +302,7 @@ func infoOpenOrders(e *engine, r *infoRequest, u int) ([]byte, error) {
 }
 
 func infoFrontendOpenOrders(e *engine, r *infoRequest, u int) ([]byte, error) {
-	dex, err := r.dexIndex()
+	dex, err := e.dexIndex(r)
 	if err != nil {
 		return nil, err
 	}

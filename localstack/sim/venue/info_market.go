@@ -7,7 +7,7 @@ import (
 )
 
 func infoAllMids(e *engine, r *infoRequest) ([]byte, error) {
-	dex, err := r.dexIndex()
+	dex, err := e.dexIndex(r)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (e *engine) appendMid(b []byte, c int) []byte {
 }
 
 func infoMeta(e *engine, r *infoRequest) ([]byte, error) {
-	dex, err := r.dexIndex()
+	dex, err := e.dexIndex(r)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (e *engine) appendMeta(b []byte, dex int) []byte {
 		b = append(append(b, ','), object(nil).text("description", t.description).raw("marginTiers", rows).end()...)
 		return append(b, ']')
 	})
-	return append(b, object(nil).raw("universe", universe).raw("marginTables", tables).int("collateralToken", 0).end()...)
+	return append(b, object(nil).raw("universe", universe).raw("marginTables", tables).int("collateralToken", int64(e.dexes[dex].token)).end()...)
 }
 
 func (e *engine) perpsOf(dex int) []int {
@@ -80,7 +80,7 @@ func (e *engine) perpsOf(dex int) []int {
 }
 
 func infoMetaAndAssetCtxs(e *engine, r *infoRequest) ([]byte, error) {
-	dex, err := r.dexIndex()
+	dex, err := e.dexIndex(r)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (e *engine) appendSpotMeta(b []byte) []byte {
 			bool("isCanonical", m.Pair == 0).end()...)
 	})
 	index := int64(-1)
-	toks := list(nil, tokens, func(b []byte, t *token) []byte {
+	toks := list(nil, e.tokens, func(b []byte, t *token) []byte {
 		index++
 		o := object(nil).text("name", t.name).int("szDecimals", int64(t.szDec)).int("weiDecimals", int64(t.weiDec)).
 			int("index", index).text("tokenId", address(e.Seed, 1<<41+uint64(index))[:34]).bool("isCanonical", index < 2).
@@ -194,16 +194,23 @@ func (e *engine) appendSpotCtx(b []byte, c int) []byte {
 }
 
 func infoPerpDexs(e *engine, _ *infoRequest) ([]byte, error) {
-	deployer := address(e.Seed, 1<<42)
-	caps := list(nil, e.perpsOf(1), func(b []byte, c *int) []byte {
-		return append(append(append(b, `["`...), e.mk[*c].Name...), `","25000000.0"]`...)
-	})
-	sub := append(append([]byte(`[["setOracle",["`), deployer...), `"]]]`...)
-	dex := object(nil).text("name", dexes[1]).text("fullName", "Simulated builder-deployed dex").text("deployer", deployer).
-		raw("oracleUpdater", []byte("null")).text("feeRecipient", deployer).raw("assetToStreamingOiCap", caps).
-		raw("subDeployers", sub).text("deployerFeeScale", "1.0").
-		text("lastDeployerFeeScaleChangeTime", "1970-01-01T00:00:00").raw("assetToFundingMultiplier", []byte("[]")).end()
-	return append(append([]byte("[null,"), dex...), ']'), nil
+	index := 0
+	return list(nil, e.dexes, func(b []byte, d *dex) []byte {
+		i := index
+		index++
+		if i == 0 {
+			return append(b, "null"...)
+		}
+		deployer := address(e.Seed, 1<<42+uint64(i)-1)
+		caps := list(nil, e.perpsOf(i), func(b []byte, c *int) []byte {
+			return append(append(append(b, `["`...), e.mk[*c].Name...), `","25000000.0"]`...)
+		})
+		sub := append(append([]byte(`[["setOracle",["`), deployer...), `"]]]`...)
+		return append(b, object(nil).text("name", d.name).text("fullName", d.fullName).text("deployer", deployer).
+			raw("oracleUpdater", []byte("null")).text("feeRecipient", deployer).raw("assetToStreamingOiCap", caps).
+			raw("subDeployers", sub).text("deployerFeeScale", "1.0").
+			text("lastDeployerFeeScaleChangeTime", "1970-01-01T00:00:00").raw("assetToFundingMultiplier", []byte("[]")).end()...)
+	}), nil
 }
 
 func infoL2Book(e *engine, r *infoRequest) ([]byte, error) {

@@ -131,7 +131,8 @@ func TestClearinghouseStateAgreesWithTheTruth(t *testing.T) {
 			}
 		}
 		total := new(big.Rat)
-		for _, dex := range dexes {
+		for _, d := range v.eng.dexes {
+			dex := d.name
 			s := ask[stateAnswer](t, v, `{"type":"clearinghouseState","user":%q,"dex":%q}`, "0x"+strings.ToUpper(addr[2:]), dex)
 			total.Add(total, rat(t, s.MarginSummary.AccountValue))
 			raw, ntl := rat(t, s.MarginSummary.TotalRawUsd), new(big.Rat)

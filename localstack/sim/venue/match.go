@@ -246,12 +246,19 @@ func (e *engine) settle(o *order, crossed bool, sz, px int64) fill {
 	if p.Builder >= 0 && o.Liq == nil {
 		f.Builder = int16(p.Builder)
 		f.BuilderFee = mulDiv(sz*px, p.BldBps, 100_000)
-		e.BuilderFees[p.Builder] += f.BuilderFee
 	}
-	e.PerpFees += f.Fee
+	if t := e.dexes[m.Dex].token; t != 0 {
+		f.FeeTok = int16(t)
+		e.DexFees[t] += f.Fee + f.BuilderFee
+	} else {
+		e.PerpFees += f.Fee
+		if f.Builder >= 0 {
+			e.BuilderFees[f.Builder] += f.BuilderFee
+		}
+	}
 	f.Fee += f.BuilderFee
 	a := &e.Acc[u]
-	a.Cash[m.Dex] -= f.Fee
+	e.credit(u, m.Dex, -f.Fee)
 	a.Pos[c].Fees += f.Fee
 	a.Pos[c].Volume += sz * px
 	a.Vlm += sz * px

@@ -1,6 +1,12 @@
 package venue
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"quotary/shared/testing/testenv"
+)
 
 func TestAnAccountsModeIsABareString(t *testing.T) {
 	t.Parallel()
@@ -27,4 +33,56 @@ func TestWithoutModesEveryAccountIsStandard(t *testing.T) {
 			t.Fatalf("%s is %s", v.eng.prof[u].Addr, got)
 		}
 	}
+}
+
+func TestMoneyIsConservedExactlyInEveryMode(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range testenv.Amount[uint64](3, 30) {
+		e := newEngine(seed+1, 120, Config{FillsPerSecond: 60, HistoryFills: 600, JumpEvery: time.Hour}.rates(), true)
+		step := func(to int64) {
+			e.step(to)
+			if err := e.audit(); err != nil {
+				t.Fatalf("seed %d, block %d: %v", seed+1, e.Block, err)
+			}
+			for u := range e.Acc {
+				a := &e.Acc[u]
+				for d := range e.dexes {
+					if a.Mode.unified() && *a.cash(d) != 0 {
+						t.Fatalf("trader %d is %s and has cash in a dex", u, a.Mode)
+					}
+				}
+			}
+			for _, l := range e.out.ledgers {
+				var d struct{ Type, Operation string }
+				if err := json.Unmarshal([]byte(l.Rec.Delta), &d); err != nil {
+					t.Fatal(err)
+				}
+				seen[d.Type+d.Operation]++
+			}
+			for _, f := range e.out.forced {
+				seen["liquidation "+e.Acc[f.User].Mode.String()]++
+			}
+		}
+		step(noon.UnixNano())
+		for range testenv.Amount(60, 600) { // hours
+			for range 20 {
+				step(e.nextLive(400 * time.Millisecond))
+			}
+			for range 12 {
+				step(e.nextCoarse())
+			}
+		}
+		for u := range e.Acc {
+			seen["changes"] += int(e.Acc[u].ModeChanges)
+		}
+	}
+	for _, what := range []string{"deposit", "withdraw", "spotTransfer", "send", "borrowLendsupply", "borrowLendwithdraw",
+		"borrowLendborrow", "borrowLendrepay", "activateDexAbstraction", "simulatedGrant", "changes",
+		"liquidation default", "liquidation unifiedAccount", "liquidation portfolioMargin"} {
+		if seen[what] == 0 {
+			t.Errorf("no %s in %v", what, seen)
+		}
+	}
+	t.Log(seen)
 }

@@ -12,16 +12,21 @@ const withdrawFee = 1 * usd
 func (e *engine) join(u int) {
 	a, p := &e.Acc[u], &e.prof[u]
 	a.Joined = true
-	e.deposit(u, p.Equity)
+	if e.Modes {
+		e.arrive(u, p.Equity)
+		e.fund(u)
+	} else {
+		e.deposit(u, p.Equity)
+	}
 	spot, builderDex := false, p.Kind == kindVault
 	for _, c := range p.Coins {
 		spot = spot || e.mk[c].Spot
-		builderDex = builderDex || !e.mk[c].Spot && e.mk[c].Dex > 0
+		builderDex = builderDex || !e.mk[c].Spot && e.mk[c].Dex == 1
 	}
-	if builderDex {
+	if builderDex && !a.Mode.unified() {
 		e.toDex(u, a.Cash[0]*30/100/usd*usd)
 	}
-	if spot {
+	if spot && !a.Mode.unified() {
 		e.classTransfer(u, a.Cash[0]*e.spotShare(p)/100/usd*usd)
 	}
 	if p.Kind == kindMaker {
@@ -43,18 +48,18 @@ func (e *engine) spotShare(p *profile) int64 {
 // genesis gives a maker the tokens that it sells.
 func (e *engine) genesis(u, c int) {
 	a, m := &e.Acc[u], &e.mk[c]
-	amount := tokens[m.Token].genesis * spotUnit
+	amount := e.tokens[m.Token].genesis * spotUnit
 	a.Tok[m.Token] += amount
-	a.TokCost[m.Token] += tokens[m.Token].genesis * pow10[m.SzDec] * m.Start
+	a.TokCost[m.Token] += e.tokens[m.Token].genesis * pow10[m.SzDec] * m.Start
 	e.Genesis[m.Token] += amount
 	a.NetSpot += mulDivDown(amount, m.Start, pow10[8-m.SzDec]*100)
-	e.ledger([]int{u}, object(nil).text("type", "spotGenesis").text("token", tokens[m.Token].name).
+	e.ledger([]int{u}, object(nil).text("type", "spotGenesis").text("token", e.tokens[m.Token].name).
 		num("amount", amount, 8).end())
 }
 
 func (e *engine) deposit(u int, amount int64) {
 	a := &e.Acc[u]
-	a.Cash[0] += amount
+	e.credit(u, 0, amount)
 	a.NetPerp += amount
 	a.Deposited += amount
 	e.Deposited += amount
@@ -64,7 +69,7 @@ func (e *engine) deposit(u int, amount int64) {
 // withdraw takes amount and the fee from the main perp account.
 func (e *engine) withdraw(u int, amount int64) {
 	a := &e.Acc[u]
-	a.Cash[0] -= amount + withdrawFee
+	e.credit(u, 0, -amount-withdrawFee)
 	a.NetPerp -= amount + withdrawFee
 	a.Withdrawn += amount
 	e.Withdrawn += amount + withdrawFee
@@ -93,7 +98,7 @@ func (e *engine) toDex(u int, amount int64) {
 	a := &e.Acc[u]
 	a.Cash[0] -= amount
 	a.Cash[1] += amount
-	from, to := dexes[0], dexes[1]
+	from, to := e.dexes[0].name, e.dexes[1].name
 	if amount < 0 {
 		from, to = to, from
 	}
@@ -105,9 +110,9 @@ func (e *engine) toDex(u int, amount int64) {
 
 // give moves USDC between two traders' main accounts.
 func (e *engine) give(from, to int, amount int64) {
-	e.Acc[from].Cash[0] -= amount
+	e.credit(from, 0, -amount)
 	e.Acc[from].NetPerp -= amount
-	e.Acc[to].Cash[0] += amount
+	e.credit(to, 0, amount)
 	e.Acc[to].NetPerp += amount
 	e.ledger([]int{from, to}, object(nil).text("type", "internalTransfer").num("usdc", amount, 6).
 		text("user", e.prof[from].Addr).text("destination", e.prof[to].Addr).num("fee", 0, 6).end())
@@ -136,9 +141,12 @@ func (e *engine) reportLiquidation(u int, coins []int, equity int64, cross bool)
 
 // manageMoney tops up, takes profit or moves money; it reports whether it did.
 func (e *engine) manageMoney(u int) bool {
+	if e.Modes && e.Rng.percent(50) && e.route(u) {
+		return true
+	}
 	a, p := &e.Acc[u], &e.prof[u]
 	equity := e.perpEquity(u)
-	free := max(0, min(e.free(u, 0), a.Cash[0]))
+	free := max(0, min(e.free(u, 0), e.held(u, 0)))
 	switch x := e.Rng.n(100); {
 	case equity+e.spotValue(u) < p.Equity/5:
 		e.deposit(u, mulDivDown(p.Equity, e.Rng.between(40, 100), 100)/usd*usd+usd)
@@ -148,11 +156,11 @@ func (e *engine) manageMoney(u int) bool {
 		e.withdraw(u, free/10/usd*usd)
 	case x < 20:
 		e.deposit(u, max(10*usd, p.Equity/10/usd*usd))
-	case x < 26 && a.Tok[0] > 200*spotUnit && p.Kind != kindSpot:
+	case x < 26 && !a.Mode.unified() && a.Tok[0] > 200*spotUnit && p.Kind != kindSpot:
 		e.classTransfer(u, -a.Tok[0]/spotUnit/4*usd)
-	case x < 32 && free > 500*usd:
+	case x < 32 && !a.Mode.unified() && free > 500*usd:
 		e.classTransfer(u, free/20/usd*usd)
-	case x < 36 && free > 500*usd && p.trades(e, 1):
+	case x < 36 && !a.Mode.unified() && free > 500*usd && p.trades(e, 1):
 		e.toDex(u, free/10/usd*usd)
 	case x < 40 && free > 500*usd:
 		to := e.pick[e.Rng.n(int64(len(e.pick)))]
@@ -178,11 +186,20 @@ func (p *profile) trades(e *engine, dex int) bool {
 
 // ledger records a delta for its users and puts it on the misc stream.
 func (e *engine) ledger(users []int, delta []byte) {
+	addrs := make([]string, len(users))
+	for i, u := range users {
+		addrs[i] = e.prof[u].Addr
+	}
+	e.ledgerAs(addrs, users, delta)
+}
+
+// ledgerAs is ledger where others than users are named too.
+func (e *engine) ledgerAs(addrs []string, users []int, delta []byte) {
 	for _, u := range users {
 		a := &e.Acc[u]
 		a.Ledger = push(a.Ledger, ledgerRec{Time: e.ms(), Tx: e.tx, Delta: string(delta)}, depthLedger)
 	}
-	e.out.ledger(e, users, delta)
+	e.out.ledger(e, addrs, users, delta)
 }
 
 // object writes a JSON object field by field. All texts are the venue's own

@@ -174,7 +174,7 @@ func (w *output) diffRemove(e *engine, o *order) {
 	w.events[streamDiffs] = append(w.diff(e, o), `"remove"}`...)
 }
 
-func (w *output) ledger(e *engine, users []int, delta []byte) {
+func (w *output) ledger(e *engine, addrs []string, users []int, delta []byte) {
 	for _, u := range users {
 		rec := ledgerRec{Time: e.ms(), Tx: e.tx, Delta: string(delta)}
 		w.ledgers = append(w.ledgers, ledgerOf{u, rec})
@@ -182,11 +182,11 @@ func (w *output) ledger(e *engine, users []int, delta []byte) {
 	b := append(w.open(streamMisc), `{"time":"`...)
 	b = append(append(b, w.stamp...), `","hash":"`...)
 	b = append(e.appendHash(b, e.tx), `","inner":{"LedgerUpdate":{"users":[`...)
-	for i, u := range users {
+	for i, addr := range addrs {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, '"'), e.prof[u].Addr...), '"')
+		b = append(append(append(b, '"'), addr...), '"')
 	}
 	b = append(append(b, `],"delta":`...), delta...)
 	w.events[streamMisc] = append(b, `}}}`...)

@@ -167,7 +167,7 @@ func (e *engine) inventory(u, c int) int64 {
 		return e.Acc[u].Pos[c].Szi * e.Mk[c].Mark
 	}
 	grain := pow10[8-m.SzDec]
-	return (e.Acc[u].Tok[m.Token] - tokens[m.Token].genesis*spotUnit) / grain * e.Mk[c].Mark
+	return (e.Acc[u].Tok[m.Token] - e.tokens[m.Token].genesis*spotUnit) / grain * e.Mk[c].Mark
 }
 
 // pressure is how much of the makers' room traders have used up: percent, and

@@ -118,16 +118,21 @@ func (e *engine) mend() {
 	for len(e.Acc) < len(e.prof) { // a snapshot from before there was the last one
 		e.Acc = append(e.Acc, account{})
 	}
+	for _, list := range []*[]int64{&e.DexFees, &e.Pool, &e.Interest} {
+		if *list == nil {
+			*list = make([]int64, len(e.tokens))
+		}
+	}
 	for u := range e.Acc {
 		a := &e.Acc[u]
 		if a.Pos == nil {
 			a.Pos = make([]position, e.perps)
 		}
 		if a.Tok == nil {
-			a.Tok = make([]int64, len(tokens))
+			a.Tok = make([]int64, len(e.tokens))
 		}
 		if a.TokCost == nil {
-			a.TokCost = make([]int64, len(tokens))
+			a.TokCost = make([]int64, len(e.tokens))
 		}
 	}
 }

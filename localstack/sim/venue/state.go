@@ -25,11 +25,14 @@ type state struct {
 
 	PerpFees       int64   // collected, millionths of a USDC, builders' part excluded
 	SpotFees       []int64 // collected, by token, hundred-millionths
+	DexFees        []int64 // by collateral but USDC: fees, builders' part and residue of funding, millionths
 	BuilderFees    []int64 // by builder, millionths of a USDC
 	FundingResidue int64   // what rounding left between longs and shorts, millionths
 	Deposited      int64   // millionths of a USDC, perp side
 	Withdrawn      int64   // fee included
 	WithdrawFees   int64
+	Pool           []int64 // what borrowers have drawn beyond what was supplied, negated; hundred-millionths by token
+	Interest       []int64 // booked to suppliers less to borrowers, hundred-millionths by token
 	Genesis        []int64 // tokens issued, hundred-millionths
 	Liquidations   [2]int64
 	Deleveraged    int64
@@ -89,28 +92,32 @@ type position struct {
 }
 
 type account struct {
-	Joined     bool
-	Mode       mode
-	LastForced int64             // ms of the last forced close
-	Cash       [len(dexes)]int64 // millionths of a USDC
-	Pos        []position        // by perp index
-	Tok        []int64           // by token, hundred-millionths
-	TokCost    []int64           // entry cost of the balance, hundred-millionths of a USDC
-	NetPerp    int64             // net transfers into the perp side, millionths
-	NetSpot    int64             // net transfers into the spot side, millionths
-	Deposited  int64
-	Withdrawn  int64
-	Vlm        int64 // perp volume, millionths
-	SpotVlm    int64 // spot volume, hundred-millionths
-	Days       []dayVolume
-	Fills      []fill
-	Orders     []orderRec
-	Fundings   []fundingRec
-	Ledger     []ledgerRec
-	Twapped    []twapRec
-	Equity     []equityPoint
-	Adjusted   adjustments
-	open       []*order // resting and trigger orders, oldest first
+	Joined      bool
+	Mode        mode
+	LastForced  int64      // ms of the last forced close
+	Cash        [2]int64   // of the first dexes, millionths of their collateral; see [account.cash]
+	CashMore    [1]int64   // of those that only a venue with modes has
+	Pos         []position // by perp index
+	Tok         []int64    // by token, hundred-millionths
+	TokCost     []int64    // entry cost of the balance, hundred-millionths of a USDC
+	NetPerp     int64      // net transfers into the perp side, millionths
+	NetSpot     int64      // net transfers into the spot side, millionths
+	Deposited   int64
+	Withdrawn   int64
+	Vlm         int64 // perp volume, millionths
+	SpotVlm     int64 // spot volume, hundred-millionths
+	Days        []dayVolume
+	Fills       []fill
+	Orders      []orderRec
+	Fundings    []fundingRec
+	Ledger      []ledgerRec
+	Twapped     []twapRec
+	Equity      []equityPoint
+	Adjusted    adjustments
+	Backs       uint64 // bit of each token that backs positions; see [engine.backs]
+	Loans       []loan // by token; nil before the first
+	ModeChanges int64
+	open        []*order // resting and trigger orders, oldest first
 }
 
 // adjustments counts what a trader changed about open positions. No stream of the node

@@ -14,9 +14,10 @@ type Truth struct {
 	Address   string
 	Joined    bool             // false: it never had money
 	Mode      string           // as userAbstraction answers it
+	Modes     int64            // how often it changed
 	Cash      map[string]int64 // by dex
 	Positions []TruthPosition  // every perp it ever traded, flat ones too
-	Tokens    map[string]int64 // spot balances, hundred-millionths
+	Tokens    map[string]int64 // booked spot balances with isolated margins that they back, hundred-millionths
 	Deposited int64            // deposits from outside
 	Withdrawn int64            // withdrawals to outside, fees excluded
 	NetPerp   int64            // net transfers into the perp side
@@ -24,6 +25,16 @@ type Truth struct {
 	Volume    int64            // perp
 	Equity    int64            // perp account value over all dexes
 	Fills     int              // kept in the history ring
+
+	Totals      map[string]int64 // spot balances as spotClearinghouseState answers them, hundred-millionths
+	Supplied    map[string]int64 // by token, hundred-millionths; with the interest that is booked
+	Borrowed    map[string]int64 // likewise
+	Unrealized  map[string]int64 // PnL of open positions by collateral token, millionths of it
+	Isolated    map[string]int64 // value of isolated positions by collateral token, millionths of it
+	Maintenance map[string]int64 // of cross positions by collateral token, millionths of it
+	DexMargins  map[string]int64 // the same by dex
+	PerpValue   int64            // what backs perpetuals, millionths of a USDC
+	SpotValue   int64            // what does not; nothing is in both
 
 	// How often it changed open positions by what no stream of the node tells: their
 	// leverage, and the margin of isolated ones.
@@ -39,12 +50,17 @@ type TruthPosition struct {
 	Cost       int64  // signed entry cost
 	Mark       string
 	Leverage   int64
+	Dex        string
+	Collateral string // token that costs, PnL, fees and funding are in
 	Isolated   bool
 	Margin     int64 // isolated margin in cash
 	Unrealized int64
-	Realized   int64 // sum of closedPnl since the beginning
-	Fees       int64 // sum of fees since the beginning, builders' part included
-	Funding    int64 // paid (positive) since the beginning
+	MarginUsed int64
+	Maintained int64  // maintenance margin
+	Liquidates string // liquidation price; "" where there is none
+	Realized   int64  // sum of closedPnl since the beginning
+	Fees       int64  // sum of fees since the beginning, builders' part included
+	Funding    int64  // paid (positive) since the beginning
 	Volume     int64
 	Opened     int64 // ms, 0 when flat
 }
@@ -67,12 +83,10 @@ func (v *Venue) TruthOf(addr string) Truth {
 	t.NetPerp, t.NetSpot, t.Volume, t.Equity = a.NetPerp, a.NetSpot, a.Vlm, e.perpEquity(u)
 	t.Fills = len(last(a.Fills, depthFills))
 	t.LeverageChanges, t.MarginAdded, t.MarginRemoved = a.Adjusted.Leverage, a.Adjusted.MarginIn, a.Adjusted.MarginOut
-	for d, cash := range a.Cash {
-		t.Cash[dexes[d]] = cash
+	for d := range e.dexes {
+		t.Cash[e.dexes[d].name] = *a.cash(d)
 	}
-	for i, n := range a.Tok {
-		t.Tokens[tokens[i].name] = n
-	}
+	e.truthTokens(&t, u)
 	for c := range e.perps {
 		if p := &a.Pos[c]; p.Volume != 0 {
 			t.Positions = append(t.Positions, e.truthPosition(u, c))
@@ -81,12 +95,40 @@ func (v *Venue) TruthOf(addr string) Truth {
 	return t
 }
 
+// truthTokens fills in what an account has by token and by dex.
+func (e *engine) truthTokens(t *Truth, u int) {
+	a := &e.Acc[u]
+	t.Modes, t.PerpValue, t.SpotValue = a.ModeChanges, e.perpEquity(u), e.spotValue(u)
+	for _, m := range []*map[string]int64{&t.Totals, &t.Supplied, &t.Borrowed, &t.Unrealized, &t.Isolated, &t.Maintenance,
+		&t.DexMargins} {
+		*m = map[string]int64{}
+	}
+	for i, tok := range e.tokens {
+		t.Tokens[tok.name], t.Totals[tok.name] = e.booked(u, i), e.total(u, i)
+		t.Supplied[tok.name], t.Borrowed[tok.name] = max(0, a.lent(i)), max(0, -a.lent(i))
+	}
+	for d := range e.dexes {
+		i := e.dexes[d].token
+		name := e.tokens[i].name
+		t.Unrealized[name], t.Isolated[name] = e.unrealized(u, i), e.isolatedMargin(u, i)
+		t.Maintenance[name], t.DexMargins[e.dexes[d].name] = e.maintOfToken(u, i), e.maintIn(u, d)
+	}
+}
+
 func (e *engine) truthPosition(u, c int) TruthPosition {
 	p, m := &e.Acc[u].Pos[c], &e.mk[c]
 	t := TruthPosition{Coin: m.Name, Szi: dec(p.Szi, m.SzDec), Cost: p.Cost, Mark: dec(e.Mk[c].Mark, m.PxDec),
 		Leverage: p.Lev, Isolated: p.Iso, Margin: p.Margin, Unrealized: p.Szi*e.Mk[c].Mark - p.Cost,
 		Realized: p.Realized, Fees: p.Fees, Funding: p.FundAll, Volume: p.Volume}
+	t.Dex, t.Collateral = e.dexes[m.Dex].name, e.tokens[e.collateral(c)].name
 	if p.Szi != 0 {
+		t.MarginUsed, t.Maintained = mulDivUp(e.notional(u, c), 1, p.Lev), maintenance(m.Tiers, e.notional(u, c))
+		if p.Iso {
+			t.MarginUsed = e.isoEquity(u, c)
+		}
+		if px, ok := e.liquidationPx(u, c); ok {
+			t.Liquidates = dec(px, m.PxDec+liqExtra)
+		}
 		t.EntryPx, t.Opened = dec(e.entryPx(u, c), m.PxDec), p.Opened
 	}
 	return t
@@ -119,9 +161,10 @@ type TruthBooks struct {
 	BuilderFees    map[string]int64 // by builder address
 	SpotFees       map[string]int64 // by token, hundred-millionths
 	FundingResidue int64
-	MarketLiqs     int64 // liquidation orders sent into the book
-	BackstopLiqs   int64 // positions that the vault took over
-	Deleveraged    int64 // positions that were closed by auto-deleveraging
+	DexFees        map[string]int64 // by collateral but USDC: all fees and what rounding of funding left
+	MarketLiqs     int64            // liquidation orders sent into the book
+	BackstopLiqs   int64            // positions that the vault took over
+	Deleveraged    int64            // positions that were closed by auto-deleveraging
 	Coins          []TruthCoin
 	Addresses      []string // accounts that have joined
 }
@@ -134,12 +177,17 @@ func (v *Venue) Truth() TruthBooks {
 	t := TruthBooks{Block: e.Block, TimeMs: e.ms(), Deposited: e.Deposited, Withdrawn: e.Withdrawn, PerpFees: e.PerpFees,
 		FundingResidue: e.FundingResidue, MarketLiqs: e.Liquidations[0], BackstopLiqs: e.Liquidations[1],
 		Deleveraged: e.Deleveraged,
-		BuilderFees: map[string]int64{}, SpotFees: map[string]int64{}}
+		BuilderFees: map[string]int64{}, SpotFees: map[string]int64{}, DexFees: map[string]int64{}}
+	for i, n := range e.DexFees {
+		if i > 0 {
+			t.DexFees[e.tokens[i].name] = n
+		}
+	}
 	for i, n := range e.BuilderFees {
 		t.BuilderFees[e.bld[i]] = n
 	}
 	for i, n := range e.SpotFees {
-		t.SpotFees[tokens[i].name] = n
+		t.SpotFees[e.tokens[i].name] = n
 	}
 	for u := range e.Acc {
 		if e.Acc[u].Joined {

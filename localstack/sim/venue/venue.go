@@ -36,6 +36,9 @@ type Config struct {
 	// another token than USDC, and all routes of money. A state directory keeps the choice that it
 	// began with.
 	Modes bool
+	// DexFails is for how long of every hour, from a minute on that the seed decides, the last
+	// builder's dex answers by 500; see [Venue.FailDex]. Default 0, never; at most an hour.
+	DexFails time.Duration
 	// NodeDir receives the node's output files; none are written when empty.
 	NodeDir string
 	// StateDir keeps the snapshot and the journal; a venue without one begins
@@ -82,6 +85,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.JumpEvery < time.Minute {
 		return c, fmt.Errorf("time between jumps is %s: accepted is a minute or more", c.JumpEvery)
 	}
+	if c.DexFails < 0 || c.DexFails > time.Hour {
+		return c, fmt.Errorf("a dex fails for %s of an hour: accepted are 0 to 1h", c.DexFails)
+	}
 	if c.HistoryDays < 0 || c.HistoryDays > 365 {
 		return c, fmt.Errorf("history is %d days: accepted are 0 to 365", c.HistoryDays)
 	}
@@ -115,6 +121,8 @@ type Venue struct {
 	files nodeFiles
 	jour  *journal
 	done  bool
+
+	failing map[string]bool // dexes, by FailDex
 }
 
 // Open loads the venue of the state directory, or founds one and lays its
@@ -124,7 +132,7 @@ func Open(cfg Config) (*Venue, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Venue{cfg: cfg}
+	v := &Venue{cfg: cfg, failing: map[string]bool{}}
 	v.hub = newHub(v)
 	v.files = nodeFiles{dir: cfg.NodeDir, retain: cfg.Retain}
 	if err := v.restore(); err != nil {

@@ -35,7 +35,7 @@ func (e *engine) appendFill(b []byte, f *fill, node bool) []byte {
 	if f.Liq != nil {
 		b = e.appendLiquidation(append(b, `,"liquidation":`...), f.Liq, m)
 	}
-	b = append(append(b, `,"feeToken":"`...), tokens[f.FeeTok].name...)
+	b = append(append(b, `,"feeToken":"`...), e.tokens[f.FeeTok].name...)
 	b = append(b, '"')
 	if f.Builder >= 0 {
 		if f.BuilderFee != 0 {

@@ -61,9 +61,16 @@ func tierOf(tiers []tier, notional int64) tier {
 	return t
 }
 
-// dexes are the perp dexes: the venue's own, which has no name, and one that a
-// builder deployed.
-var dexes = [...]string{"", "sim"}
+// dex is a place where perps are traded: the venue's own, which has no name, or a builder's.
+type dex struct {
+	name, fullName string
+	token          int // collateral, in which cash, PnL, fees and funding are
+}
+
+var dexes = []dex{{}, {name: "sim", fullName: "Simulated builder-deployed dex"}}
+
+// modeDexes are the dexes where [Config.Modes] is set.
+var modeDexes = append(dexes[:2:2], dex{name: "simh", fullName: "Simulated dex with another collateral", token: usdh})
 
 type marginTable struct {
 	id          int
@@ -114,6 +121,12 @@ var tokens = []token{
 	{name: "UBTC", szDec: 5, weiDec: 8, fullName: "Simulated Unit Bitcoin", genesis: 150},
 }
 
+// usdh is the token that is the collateral of a dex; see [modeDexes].
+const usdh = 4
+
+// modeTokens are the tokens where [Config.Modes] is set.
+var modeTokens = append(tokens[:usdh:usdh], token{name: "USDH", szDec: 2, weiDec: 8, fullName: "Simulated Dollar", genesis: 2_000_000})
+
 func perp(name string, dex, szDec, table int, start, vol, beta, level int64) market {
 	tiers := tiersOf(table)
 	return market{Name: name, Dex: dex, SzDec: szDec, PxDec: 6 - szDec, MaxLev: tiers[0].MaxLev, Table: table,
@@ -140,8 +153,8 @@ func pair(name string, index, base, szDec int, start, vol, level int64, follow i
 }
 
 // newMarkets lists the perps first (the main dex, then the builder's), then spot.
-func newMarkets(seed uint64) []market {
-	return []market{
+func newMarkets(seed uint64, modes bool) []market {
+	perps := []market{
 		coin(seed, "BTC", 5, 56, 2600, 100, 400_000),
 		coin(seed, "ETH", 4, 55, 3500, 120, 250_000),
 		coin(seed, "SOL", 2, 54, 4600, 130, 120_000),
@@ -152,10 +165,18 @@ func newMarkets(seed uint64) []market {
 		coin(seed, "ARB", 1, 51, 5600, 130, 25_000),
 		perp("sim:GOLD", 1, 4, 20, 2_700_00, 900, 10, 60_000),
 		perp("sim:TSLA", 1, 3, 10, 340_000, 3400, 60, 30_000),
+	}
+	spots := []market{
 		pair("PURR/USDC", 0, 1, 0, 18_000_000, 5600, 15_000, -1),
 		pair("@107", 107, 2, 2, 32_000_000, 5400, 40_000, 3),
 		pair("@142", 142, 3, 5, 98_000_000, 2600, 60_000, 0),
 	}
+	if modes {
+		perps = append(perps, perp("simh:OIL", 2, 2, 20, 78_0000, 2600, 20, 30_000),
+			perp("simh:NVDA", 2, 3, 10, 180_000, 3600, 60, 20_000))
+		spots = append(spots, pair("@230", 230, usdh, 2, 1_000_000, 30, 50_000, -1))
+	}
+	return append(perps, spots...)
 }
 
 type kind uint8

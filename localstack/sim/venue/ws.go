@@ -259,7 +259,7 @@ func (h *hub) parse(raw json.RawMessage) (*topic, error) {
 	if t.kind.interval && intervals[t.sub.Interval] == 0 {
 		return nil, errSubscription
 	}
-	dex, err := (&infoRequest{Dex: &t.sub.Dex}).dexIndex()
+	dex, err := e.dexIndex(&infoRequest{Dex: &t.sub.Dex})
 	if err != nil {
 		return nil, errSubscription
 	}
