@@ -1,7 +1,7 @@
 // Package visible is the one place that decides which characters of a stranger's text are
 // shown, whether a source, a drop or a caller wrote it. A control character, or one that
 // turns the direction of reading, shows nothing itself, but can have a name look like
-// another one, or a log line like two.
+// another one, or a log line like two. Two code points are no characters at all.
 package visible
 
 import (
@@ -13,11 +13,14 @@ import (
 // Hidden reports whether a character is not shown. Line breaks and tabs are no such
 // characters.
 func Hidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || turns(r)
+	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || unseen(r)
 }
 
-// turns reports whether a character changes the direction in which others are read.
-func turns(r rune) bool { return r > unicode.MaxASCII && unicode.Is(unicode.Bidi_Control, r) }
+// unseen reports whether a character changes the direction in which others are read, or is
+// none.
+func unseen(r rune) bool {
+	return r > unicode.MaxASCII && (unicode.Is(unicode.Bidi_Control, r) || r == '\uFFFE' || r == '\uFFFF')
+}
 
 // Text is a text without what is hidden, and without what is no UTF-8.
 func Text(text string) string {
@@ -42,7 +45,7 @@ func Line(text string) string {
 	if plain(text) && !strings.Contains(text, "  ") && strings.TrimSpace(text) == text {
 		return text
 	}
-	words := strings.FieldsFunc(without(text, turns), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	words := strings.FieldsFunc(without(text, unseen), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	return strings.Join(words, " ")
 }
 
@@ -53,7 +56,7 @@ func Excerpt(text string, most int) string { return Line(text[:min(len(text), mo
 // Name reports whether a text can be a name as it stands: it is UTF-8 on one line, of
 // which nothing is hidden.
 func Name(text string) bool {
-	return plain(text) || utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || turns(r) })
+	return plain(text) || utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unseen(r) })
 }
 
 // plain reports whether a text is of printable ASCII, as nearly all names are.

@@ -23,6 +23,7 @@ func TestWhatIsNotShownIsTakenOutOrRefused(t *testing.T) {
 		{"a \u202e b", "a  b", "a b", false},
 		{"a\u2028b", "a\u2028b", "a b", true},
 		{"a\xffb", "ab", "ab", false},
+		{"a\ufffeb\uffff", "ab", "ab", false},
 	} {
 		if got := Text(tt.given); got != tt.text {
 			t.Errorf("Text(%q) = %q, want %q", tt.given, got, tt.text)

@@ -112,7 +112,7 @@ func TestItemsOfFeedsAsTheyAreWritten(t *testing.T) {
 			Item{Key: "g", Title: "T", Image: "https://news.example/i.jpg?w=1"},
 		},
 		"pictures of one pixel": {
-			rss(`<title>T</title><guid>g</guid><media:content url="/1.gif" width="1" height="1"/><description><![CDATA[<img src="/2.gif" height="1" width="1"><img src="/3.gif" style="width:1px; height:1px"><img src="/4.jpg" width="100">]]></description>`),
+			rss(`<title>T</title><guid>g</guid><media:content url="/1.gif" width="1" height="1"/><media:content url="/1px.gif" width="1px"/><description><![CDATA[<img src="/2.gif" height="1" width="1"><img src="/3.gif" style="width:1px; height:1px"><img src="/4.jpg" width="100">]]></description>`),
 			Item{Key: "g", Title: "T", Image: "https://news.example/4.jpg",
 				Content: `<img src="https://news.example/2.gif" height="1" width="1"/><img src="https://news.example/3.gif"/><img src="https://news.example/4.jpg" width="100"/>`},
 		},

@@ -357,17 +357,15 @@ func (w *work) pictureOf(img html.Token, base *url.URL) (address string) {
 		switch {
 		case a.Key == "src" && address == "":
 			address = w.address(a.Val, base)
-		case (a.Key == "width" || a.Key == "height") && onePixel.MatchString(a.Val), a.Key == "style" && tinyStyle.MatchString(a.Val):
+		case (a.Key == "width" || a.Key == "height") && syndication.TrackingPixel(a.Val), a.Key == "style" && tinyStyle.MatchString(a.Val):
 			return ""
 		}
 	}
 	return address
 }
 
-var (
-	onePixel  = regexp.MustCompile(`^\s*[01]\s*(px)?\s*$`)
-	tinyStyle = regexp.MustCompile(`(?i)(^|[;\s])(width|height)\s*:\s*[01](px)?\s*(;|!|$)|display\s*:\s*none`)
-)
+// tinyStyle is a style of the same kind as a [syndication.TrackingPixel].
+var tinyStyle = regexp.MustCompile(`(?i)(^|[;\s])(width|height)\s*:\s*[01](px)?\s*(;|!|$)|display\s*:\s*none`)
 
 // address is [absolute] for one of the many addresses of an item. What it costs follows from the
 // base too, also where nothing comes of it; none is resolved in a document that has cost too much.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"quotary/shared/text/visible"
 )
 
 // List is a list of JSON, of which the first MaxItems values are kept and the others
@@ -65,7 +67,7 @@ func (w *word) UnmarshalJSON(text []byte) error {
 	var n json.Number
 	switch {
 	case json.Unmarshal(text, &s) == nil:
-		*w = word(Clean(s))
+		*w = word(visible.Text(s))
 	case json.Unmarshal(text, &n) == nil:
 		*w = word(n)
 	}

@@ -18,7 +18,6 @@ import (
 	"html"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -106,18 +105,11 @@ func Read(text []byte) (*Feed, error) {
 	return readXML(text)
 }
 
-// Clean takes out of a text what no writer means to write: control characters other than
-// tab and line ends, and what is no character.
-func Clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return r
-		case unicode.IsControl(r) || r == '\uFFFE' || r == '\uFFFF':
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, ""))
+// TrackingPixel reports whether a picture of that width or height, as it is written, shows
+// nothing: it counts readers.
+func TrackingPixel(size string) bool {
+	size = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(size), "px"))
+	return size == "0" || size == "1"
 }
 
 // maxReference is how long a character reference is at most: &CounterClockwiseContourIntegral;

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	tokens "golang.org/x/net/html"
+
+	"quotary/shared/text/visible"
 )
 
 // namespaces are those that feeds are made of, without scheme and last slash, and the
@@ -167,7 +169,7 @@ func (r *xmlReader) start() element {
 	for more && len(r.attrs) < maxAttributes {
 		var key, value []byte
 		key, value, more = r.tokens.TagAttr()
-		a := tokens.Attribute{Key: string(key), Val: Clean(string(value))}
+		a := tokens.Attribute{Key: string(key), Val: visible.Text(string(value))}
 		r.attrs = append(r.attrs, a)
 		r.feed.Work += 1 + len(a.Val)
 		if prefix, declares := strings.CutPrefix(a.Key, "xmlns"); declares {
@@ -305,7 +307,7 @@ func (r *xmlReader) end() {
 func (r *xmlReader) closeTo(most int) {
 	if f := r.field; f.on { // of the innermost
 		r.field = field{}
-		f.take(Clean(string(f.text)))
+		f.take(visible.Text(string(f.text)))
 	}
 	if r.inItem > most {
 		r.endItem()
@@ -538,7 +540,7 @@ func (r *xmlReader) date(rank int) {
 // address says otherwise.
 func (r *xmlReader) media(name string) {
 	address, kind, medium := r.attr("url"), r.attr("type"), r.attr("medium")
-	if tiny(r.attr("width")) || tiny(r.attr("height")) {
+	if TrackingPixel(r.attr("width")) || TrackingPixel(r.attr("height")) {
 		return
 	}
 	unsaid := kind == "" && medium == "" && !slices.ContainsFunc([]string{".mp3", ".mp4", ".m4a", ".m4v", ".m3u8", ".mov", ".ogg", ".swf", ".wav", ".webm"}, func(ending string) bool {
@@ -555,8 +557,6 @@ func (r *xmlReader) media(name string) {
 		}
 	}
 }
-
-func tiny(size string) bool { return size == "0" || size == "1" }
 
 func (r *xmlReader) picture(address string) {
 	if len(r.item.Pictures) < maxPictures && address != "" {
