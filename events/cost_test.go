@@ -23,8 +23,8 @@ import (
 	"quotary/shared/aws/attr"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/fills"
-	"quotary/shared/data/klines"
 	"quotary/shared/data/mids"
 	"quotary/shared/data/tickers"
 	"quotary/shared/gate/keys"
@@ -210,13 +210,6 @@ const (
 
 // fill stores what is asked for.
 func (c *costs) fill() {
-	must := func(err error) {
-		c.t.Helper()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	ctx := c.t.Context()
 	var list []market.Fill
 	for n := range int64(1000) {
 		list = append(list, market.Fill{
@@ -225,12 +218,12 @@ func (c *costs) fill() {
 			Crossed: true, Fee: "1.234567", Tid: 100_000_000 + n, FeeToken: "USDC",
 		})
 	}
-	must(fills.Put(ctx, c.Log(), list...))
+	storetest.PutLog(c.t, c.Log(), fills.Name, fills.AppendRows, list...)
 	var trades []market.Trade
 	for n := range int64(1000) {
 		trades = append(trades, market.Trade{Coin: "ETH", Side: market.Buy, Time: costsFrom + 60_000*n, Tid: n, Px: market.DecimalFromInt(4000 + n%9), Sz: market.DecimalFromInt(n + 1)})
 	}
-	must(klines.Put(ctx, c.Series(), "ETH", trades...))
+	datatest.PutKlines(c.t, c.Series(), "ETH", trades...)
 	last := tickers.View{Time: costsFrom}
 	for n := range int64(230) {
 		last.Tickers = append(last.Tickers, tickers.Ticker{Coin: fmt.Sprintf("COIN%d", n), Price: fmt.Sprintf("%d.25", 7*n+1), Time: costsFrom})
@@ -244,7 +237,7 @@ func (c *costs) fill() {
 		a.Dexes[0].Cash = market.DecimalFromInt(1000)
 		rows = append(rows, accounts.Row(&a))
 	}
-	must(c.Series().Put(ctx, rows))
+	storetest.PutSeries(c.t, c.Series(), rows...)
 }
 
 // traders are as many as one request may ask for.

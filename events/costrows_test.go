@@ -11,6 +11,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
 
@@ -51,7 +52,7 @@ func (c *costs) rows() {
 	for n := range int64(250) {
 		list = append(list, bothSides(random, 0, 1_000_000+n, costsFrom+n)...)
 	}
-	must.Do(c.t, fills.Put(c.t.Context(), log, list...))
+	storetest.PutLog(c.t, log, fills.Name, fills.AppendRows, list...)
 	c.noteShare(fillRow, float64(len(list)))
 }
 

@@ -16,24 +16,21 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
-	"quotary/shared/data/accountstats"
 	"quotary/shared/data/bookdepth"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/drop"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/funding"
-	"quotary/shared/data/klines"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/news"
 	"quotary/shared/data/openinterest"
-	"quotary/shared/data/orders"
-	"quotary/shared/data/pairklines"
 	"quotary/shared/data/payments"
-	"quotary/shared/data/topfills"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -279,13 +276,7 @@ func numbered(n int) string { return fmt.Sprintf("0x%040x", n) }
 
 // fill stores the world, as the ingester would.
 func (w busyWorld) fill(c *costs, now int64) {
-	must := func(err error) {
-		c.t.Helper()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	ctx, log, series := c.t.Context(), c.Log(), c.Series()
+	log, series := c.Log(), c.Series()
 	log.Parallel, series.Parallel = 16, 16
 	step := 30 * 24 * time.Hour.Milliseconds() / int64(w.rows) // all of them within 30 days
 	at := func(n int) int64 { return now - int64(w.rows-1-n)*step }
@@ -325,15 +316,15 @@ func (w busyWorld) fill(c *costs, now int64) {
 		minute = append(minute, market.Candle{OpenTime: market.Minute1.StartMs(now) - int64(n)*60_000, Trades: 5, Size: one, Amount: one, Open: one, High: one, Low: one, Close: one})
 	}
 	closed[w.rows-1].Start = at(0) // the last one was held all the time
-	must(fills.Put(ctx, log, filled...))
-	must(orders.Put(ctx, log, placed...))
-	must(ledgers.Put(ctx, log, moved...))
-	must(payments.Put(ctx, log, paid...))
-	must(completedtrades.Put(ctx, log, closed...))
-	must(klines.Put(ctx, series, "BTC", traded...))
-	must(funding.Put(ctx, series, hours...))
-	must(pairklines.Put(ctx, series, "btcswapusdt:binance", market.Minute1, minute...))
-	must(topfills.Put(ctx, series, "BTC", filled, func(market.Interval, int64) bool { return true }))
+	storetest.PutLog(c.t, log, fills.Name, fills.AppendRows, filled...)
+	datatest.PutOrders(c.t, log, placed...)
+	storetest.PutLog(c.t, log, ledgers.Name, ledgers.AppendRows, moved...)
+	storetest.PutLog(c.t, log, payments.Name, payments.AppendRows, paid...)
+	storetest.PutLog(c.t, log, completedtrades.Name, completedtrades.AppendRows, closed...)
+	datatest.PutKlines(c.t, series, "BTC", traded...)
+	datatest.PutFunding(c.t, series, hours...)
+	datatest.PutPairKlines(c.t, series, "btcswapusdt:binance", market.Minute1, minute...)
+	datatest.PutTopFills(c.t, series, "BTC", filled, func(market.Interval, int64) bool { return true })
 	var open []openinterest.Sample
 	var depth []bookdepth.Sample
 	for n := range min(w.rows, 2000) {
@@ -341,12 +332,12 @@ func (w busyWorld) fill(c *costs, now int64) {
 		open = append(open, openinterest.Sample{Time: ms, Coin: "BTC", PositionCount: 10, LongCount: 5, LongPv: "1000.5", TotalPv: "2000.5", AvgPv: "200.05"})
 		depth = append(depth, bookdepth.Sample{Time: ms / 1000, Coin: "BTC", BidVolume: "10.5", AskVolume: "11.5"})
 	}
-	must(openinterest.Put(ctx, series, open...))
-	must(bookdepth.Put(ctx, series, depth...))
+	datatest.PutOpenInterest(c.t, series, open...)
+	datatest.PutBookDepth(c.t, series, depth...)
 	for n := range min(w.rows, 1000) { // states of one flash and one story
 		place := drop.Place{Time: at(n), File: "states.ndjson", Line: 1}
-		must(flashes.Put(ctx, log, flashes.Flash{Entry: flashes.Entry{ID: 1, Time: now / 1000, Language: "en", Platform: flashes.House, Title: "T", Content: strings.Repeat("x", 2000)}, Place: place}))
-		must(news.Put(ctx, log, news.Item{ID: 1, Source: "S", Key: "K", Title: "T", Content: strings.Repeat("x", 8000), Seen: at(n)}))
+		storetest.PutLog(c.t, log, flashes.Name, flashes.AppendRows, flashes.Flash{Entry: flashes.Entry{ID: 1, Time: now / 1000, Language: "en", Platform: flashes.House, Title: "T", Content: strings.Repeat("x", 2000)}, Place: place})
+		storetest.PutLog(c.t, log, news.Name, news.AppendRows, news.Item{ID: 1, Source: "S", Key: "K", Title: "T", Content: strings.Repeat("x", 8000), Seen: at(n)})
 	}
 	stats := map[string]*market.TraderStats{trader: busy}
 	rows := []store.SeriesRow{w.accountRow(trader, now)}
@@ -355,8 +346,8 @@ func (w busyWorld) fill(c *costs, now int64) {
 		stats[address] = w.stats(address, now)
 		rows = append(rows, w.accountRow(address, now))
 	}
-	must(accountstats.Put(ctx, series, stats))
-	must(series.Put(ctx, rows))
+	datatest.PutAccountStats(c.t, series, stats)
+	storetest.PutSeries(c.t, series, rows...)
 }
 
 // distributor is one who has issued many sub-keys.

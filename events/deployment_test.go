@@ -24,7 +24,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
-	"quotary/shared/data/klines"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/pairs"
@@ -110,9 +110,7 @@ func deploy(t *testing.T) *deployment {
 	now := time.Now().UnixMilli()
 	storetest.Publish(t, d.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}})
 	px := market.DecimalFromInt(1)
-	if err := klines.Put(t.Context(), d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px}); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutKlines(t, d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px})
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
 	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
 	settings := map[string]string{

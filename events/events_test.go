@@ -29,7 +29,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/signature"
 	"quotary/shared/market"
-	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
 
@@ -237,7 +237,8 @@ func (d *deployment) rest(t *testing.T) {
 	var account market.Account
 	account.Fill(&held, nil)
 	account.Address = held.Address
-	must.Do(t, errors.Join(fills.Put(t.Context(), d.Log(), held), d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&account)})))
+	storetest.PutLog(t, d.Log(), fills.Name, fills.AppendRows, held)
+	storetest.PutSeries(t, d.Series(), accounts.Row(&account))
 	addresses := []string{`{"addresses":["` + held.Address + `"]}`}
 	listed := `{"access_keys":["` + d.SubKey.AccessKey + `"]}`
 	bodies := map[string][]string{

@@ -49,9 +49,7 @@ func newAirdrops(t *testing.T, list func(time.Time) []airdrops.Airdrop) *apitest
 		return w
 	}
 	all := list(w.Now())
-	if err := airdrops.Put(t.Context(), log, all...); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, log, airdrops.Name, airdrops.AppendRows, all...)
 	for i := range all {
 		all[i] = all[i].WithoutContent()
 	}

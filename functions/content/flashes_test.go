@@ -59,14 +59,10 @@ func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash, unseen ...fu
 		return w
 	}
 	for _, more := range unseen {
-		if err := flashes.Put(t.Context(), log, more(w.Now())...); err != nil {
-			t.Fatal(err)
-		}
+		storetest.PutLog(t, log, flashes.Name, flashes.AppendRows, more(w.Now())...)
 	}
 	all := list(w.Now())
-	if err := flashes.Put(t.Context(), log, all...); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, log, flashes.Name, flashes.AppendRows, all...)
 	documents := map[string][]search.Document{}
 	for _, f := range all {
 		if !f.Hidden {

@@ -40,9 +40,7 @@ func newWorld(t *testing.T, items ...news.Item) *apitest.World {
 	for i := range items {
 		headings = append(headings, news.HeadingOf(&items[i]))
 	}
-	if err := news.Put(t.Context(), log, items...); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, log, news.Name, news.AppendRows, items...)
 	storetest.Publish(t, views, news.Published, news.NewView(headings))
 	return w
 }
@@ -97,9 +95,7 @@ func TestANewsItemIsFoundByItsID(t *testing.T) {
 	edited := item
 	edited.Title, edited.Seen, edited.FirstSeen = "Fees & funding < 2 %", item.Seen+60_000, item.Seen+60_000
 	w := newWorld(t, item)
-	if err := news.Put(t.Context(), w.Log(), edited); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, w.Log(), news.Name, news.AppendRows, edited)
 	w.Get(t, w.SubKey, fmt.Sprint(detailPath, "?id=", item.ID)).Golden(t, "news-detail")
 }
 

@@ -13,9 +13,8 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
-	"quotary/shared/data/klines"
-	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
 	"quotary/shared/market"
@@ -173,15 +172,11 @@ func (w *world) trade(t *testing.T, pair string, buckets int) {
 		candles = append(candles, c)
 	}
 	if pair == pepe {
-		if err := klines.Put(t.Context(), w.series, "kPEPE", trades...); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutKlines(t, w.series, "kPEPE", trades...)
 		candles = nil // its K-lines are those of its domain alone
 	}
 	for _, tier := range []market.Interval{market.Minute5, market.Hour1} {
-		if err := pairklines.Put(t.Context(), w.series, pair, tier, market.Compose(append([]market.Candle(nil), candles...), tier.StartMs)...); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutPairKlines(t, w.series, pair, tier, market.Compose(append([]market.Candle(nil), candles...), tier.StartMs)...)
 	}
 	w.put(t, pairseries.Interest, pair, 5*(buckets-1)+1, func(n int) string { return strconv.Itoa(1_000_000_000 + n/5*1_000_000) })
 }
@@ -237,9 +232,7 @@ func TestNothingIsEstimatedWithoutOpenInterest(t *testing.T) {
 	c := market.Candle{OpenTime: apitest.Start.UnixMilli()}
 	c.Add(&market.Trade{Side: market.Buy, Time: c.OpenTime, Tid: 1, Px: dec(t, "100000"), Sz: dec(t, "10")})
 	for _, tier := range []market.Interval{market.Minute5, market.Hour1} {
-		if err := pairklines.Put(t.Context(), w.series, spot, tier, c); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutPairKlines(t, w.series, spot, tier, c)
 	}
 	w.Get(t, w.SubKey, base+"/liquidation/map?dbkey=nobody&cycle=7d").Golden(t, "liquidation-map-empty")
 	w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey=nobody&cycle=7d").Golden(t, "estimated-liquidations-empty")

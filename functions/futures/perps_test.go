@@ -13,8 +13,8 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/funding"
-	"quotary/shared/data/klines"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
@@ -40,9 +40,7 @@ func TestFundingOfThePerpetualExchangeIsWhatItPaidForEachHour(t *testing.T) {
 			continue
 		}
 		h := funding.Hour{Funding: market.Funding{Coin: "kPEPE", Rate: fmt.Sprintf("0.0000%02d", n), Premium: "0.0", Time: apitest.Start.Add(-time.Duration(n)*time.Hour).UnixMilli() + 17}, Provisional: n == 0}
-		if err := funding.Put(t.Context(), w.series, h); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutFunding(t, w.series, h)
 	}
 	const path = base + "/funding-rate/history?symbol=" + pepe
 	w.Get(t, w.SubKey, path+"&interval=8h&limit=2").Golden(t, "funding-perp")
@@ -81,9 +79,7 @@ func TestTheOpenBucketOfThePerpetualExchangeHasWhatItExpects(t *testing.T) {
 	hour := time.Hour.Milliseconds()
 	for n, rate := range []string{"0.00003", "0.00001", "0.00002"} { // paid at 10:00, 9:00 and 8:00
 		h := funding.Hour{Funding: market.Funding{Coin: "BTC", Rate: rate, Premium: "0.0", Time: apitest.Start.UnixMilli() - int64(n)*hour + 17}}
-		if err := funding.Put(t.Context(), w.series, h); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutFunding(t, w.series, h)
 	}
 	figures := json.RawMessage(`[{"universe":[{"name":"kPEPE"},{"name":"BTC"}]},[{"markPx":"0.0125"},{"markPx":"70000.5","funding":"-0.0000125"}]]`)
 	storetest.Publish(t, w.views, contexts.Published, contexts.View{Time: now - 1000, Perps: map[string]json.RawMessage{"": figures}})
@@ -125,9 +121,7 @@ func TestFundingOfThePerpetualExchangeIsWhatItExpectedUntilItPaid(t *testing.T) 
 	w.put(t, pairseries.Funding, pepe, 90, func(n int) string { return fmt.Sprintf("0.0000%02d", n) }) // from 8:31
 	start := apitest.Start.UnixMilli()
 	h := funding.Hour{Funding: market.Funding{Coin: "kPEPE", Rate: "-0.00001", Premium: "0.0", Time: start + 17}} // for 9:00 to 10:00
-	if err := funding.Put(t.Context(), w.series, h); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutFunding(t, w.series, h)
 	const path = base + "/funding-rate/history?symbol=" + pepe
 	minute := time.Minute.Milliseconds()
 	for query, want := range map[string][]catalog.FuturesBar{
@@ -174,9 +168,7 @@ func TestTheLatestTradesOfThePerpetualExchange(t *testing.T) {
 		}
 		trades = append(trades, market.Trade{Coin: "kPEPE", Side: side, Time: start + n/3*1000 + n%3*100, Tid: n * 7919 % 1000, Px: dec(t, "0.0125"), Sz: dec(t, strconv.FormatInt(n+1, 10))})
 	}
-	if err := klines.Put(t.Context(), w.series, "kPEPE", trades...); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutKlines(t, w.series, "kPEPE", trades...)
 	w.Get(t, w.SubKey, path+"&limit=2").Golden(t, "trade-data-perp")
 	for query, want := range map[string][2]int64{ // sizes of the newest and the oldest
 		"": {150, 51}, "&limit=7": {150, 144},

@@ -56,9 +56,7 @@ func TestEveryEndpointOfAPairWantsItAndAnswersOnceItsPastIsRead(t *testing.T) {
 				if what == pairpast.Trades {
 					past = pairpast.Past{Minutes: since.UnixMilli(), Hours: since.UnixMilli()}
 				}
-				if err := pairpast.Put(t.Context(), w.series, swap, what, past); err != nil {
-					t.Fatal(err)
-				}
+				storetest.PutSeries(t, w.series, pairpast.Row(swap, what, past))
 			}
 			a := w.Get(t, w.SubKey, base+path+swap)
 			want := ""

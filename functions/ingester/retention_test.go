@@ -41,7 +41,7 @@ func TestAKilledIngesterArchivesEachRowOnce(t *testing.T) {
 		text.WriteString(block(b, time.Now().Add(-time.Duration(48+b/4)*time.Hour).UnixMilli()))
 	}
 	list := fillsOf(t, text.String())
-	must.Do(t, fills.Put(t.Context(), w.stores.Log, list...))
+	storetest.PutLog(t, w.stores.Log, fills.Name, fills.AppendRows, list...)
 	w.env = append(w.env, "QUOTARY_RETENTION=fills=30d")
 	files := archive.Files{Objects: w.objects(), Bucket: "views"}
 	stored := func() (all, marked int) {

@@ -12,9 +12,8 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
-	"quotary/shared/data/klines"
-	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/tickers"
@@ -72,9 +71,7 @@ func (w *world) put(t *testing.T, pair string) {
 		minutes = append(minutes, c)
 	}
 	for _, tier := range market.PairTiers {
-		if err := pairklines.Put(t.Context(), w.series, pair, tier, market.Compose(append([]market.Candle(nil), minutes...), tier.StartMs)...); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutPairKlines(t, w.series, pair, tier, market.Compose(append([]market.Candle(nil), minutes...), tier.StartMs)...)
 	}
 }
 
@@ -221,9 +218,7 @@ func TestMorePairsThanADistributorMayWantAreRefused(t *testing.T) {
 // stored says how much of a pair is stored, as the ingester does.
 func (w *world) stored(t *testing.T, key string, past pairpast.Past) {
 	t.Helper()
-	if err := pairpast.Put(t.Context(), w.series, key, pairpast.Klines, past); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutSeries(t, w.series, pairpast.Row(key, pairpast.Klines, past))
 }
 
 func TestKlinesOfThePerpetualExchangeAreThoseOfItsTrades(t *testing.T) {
@@ -231,9 +226,7 @@ func TestKlinesOfThePerpetualExchangeAreThoseOfItsTrades(t *testing.T) {
 	w := newWorld(t)
 	for i := range 90 {
 		at := apitest.Start.Add(time.Duration(i-89) * time.Minute).UnixMilli()
-		if err := klines.Put(t.Context(), w.series, "kPEPE", market.Trade{Side: market.Buy, Time: at, Tid: int64(i), Px: dec(t, strconv.Itoa(i+1)), Sz: dec(t, "2")}); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutKlines(t, w.series, "kPEPE", market.Trade{Side: market.Buy, Time: at, Tid: int64(i), Px: dec(t, strconv.Itoa(i+1)), Sz: dec(t, "2")})
 	}
 	got := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=kpepeswapusdc:hyperliquid&period=60&size=2")).KlineData
 	start := apitest.Start.Unix()

@@ -8,7 +8,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/data/klines"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/platformflows"
 	"quotary/shared/data/rates"
@@ -60,9 +60,7 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 		"BTC": {trade(t, market.Sell, 25*time.Hour, "1000"), trade(t, market.Buy, 24*time.Hour, "0.5"), trade(t, market.Sell, time.Hour, "0.75")},
 		"ETH": {trade(t, market.Buy, 25*time.Hour, "7")}, "SOL": {trade(t, market.Buy, 0, "30.125")}, "xyz:GOLD": {trade(t, market.Buy, 0, "500")},
 	} {
-		if err := klines.Put(t.Context(), series, coin, trades...); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutKlines(t, series, coin, trades...)
 	}
 	if w.Move(time.Minute); inflow() != (catalog.PlatformTicker{MarketKey: "hyperliquid", FundNetInUSD: "2987.5", FundNetInCNY: "20912.5"}) {
 		t.Errorf("of the perpetual exchange there is %+v", inflow())

@@ -9,7 +9,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/data/klines"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/data/rates"
@@ -66,9 +66,7 @@ func newWorld(t *testing.T) *apitest.World {
 		at := apitest.Start.Add(-[]time.Duration{25 * time.Hour, 24 * time.Hour, time.Hour, time.Minute}[i])
 		trades = append(trades, market.Trade{Coin: "BTC", Side: market.Buy, Time: at.UnixMilli(), Tid: int64(i), Px: dec(t, px), Sz: dec(t, "1")})
 	}
-	if err := klines.Put(t.Context(), series, "BTC", trades...); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutKlines(t, series, "BTC", trades...)
 	return w
 }
 

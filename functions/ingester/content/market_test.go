@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/flashes"
-	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
@@ -28,9 +28,7 @@ func TestPerpetualsMakeFlashes(t *testing.T) {
 	storetest.Publish(t, w.stores.Views, contexts.Published, contexts.View{Time: now.UnixMilli(), Perps: map[string]json.RawMessage{"": figures}})
 	for day := range 8 {
 		trade := market.Trade{Coin: "SIM", Px: market.DecimalFromInt(90), Sz: market.DecimalFromInt(10), Time: now.AddDate(0, 0, -day-1).UnixMilli(), Seq: int64(day), Tid: int64(day) + 1, Side: market.Buy}
-		if err := klines.Put(t.Context(), w.stores.Series, "SIM", trade); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutKlines(t, w.stores.Series, "SIM", trade)
 	}
 	stop := w.start(t, w.pipeline(w.stores))
 	titles := func() (all []string) {

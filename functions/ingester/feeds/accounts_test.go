@@ -16,6 +16,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -27,7 +28,7 @@ func TestUserFillsStartWithStoredAndRecentFillsEachOnce(t *testing.T) {
 	w.caughtUp(f)
 	now := time.Now()
 	stored := []market.Fill{fill(1, now.Add(-time.Hour), "BTC"), fill(2, now, "BTC")}
-	must.Do(t, filldata.Put(t.Context(), f.Log, stored...))
+	storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, stored...)
 	f.publish(&market.Events{Fills: []market.Fill{stored[1], fill(3, now, "ETH")}}) // 3 is not stored yet
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.UserFills, User: alice})
@@ -53,7 +54,7 @@ func TestASnapshotOfFillsHasAsManyAsTheVenues(t *testing.T) {
 		fills[i] = fill(int64(i+1), began.Add(time.Duration(i)*time.Second), "BTC")
 		fills[i].Hash = "0x" + strings.Repeat("ab", 32)
 	}
-	must.Do(t, filldata.Put(t.Context(), f.Log, fills...))
+	storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, fills...)
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", channel.Subscription{Type: channel.UserFills, User: alice})
 	var tids []int64

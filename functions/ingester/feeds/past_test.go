@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/ledgers"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
 
@@ -61,8 +62,8 @@ func TestSnapshotsOfAccountsWaitForThePast(t *testing.T) {
 	must.Get(w.table.Remove(t.Context(), "three"))(t)
 	w.eventually("who left waits no longer", func() bool { return waiting(f) == 3 })
 
-	must.Do(t, filldata.Put(t.Context(), f.Log, fill(1, now.Add(-time.Hour), "BTC"), fill(2, now.Add(-time.Minute), "BTC")))
-	must.Do(t, ledgers.Put(t.Context(), f.Log, ledgerUpdate("0x01", now.Add(-time.Hour))))
+	storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, fill(1, now.Add(-time.Hour), "BTC"), fill(2, now.Add(-time.Minute), "BTC"))
+	storetest.PutLog(t, f.Log, ledgers.Name, ledgers.AppendRows, ledgerUpdate("0x01", now.Add(-time.Hour)))
 	if n := len(w.frames("one")); n != 4 {
 		t.Errorf("%d frames while the past is read", n)
 	}
@@ -82,7 +83,7 @@ func TestASnapshotSaysThatThePastIsStillRead(t *testing.T) {
 	f, _ := w.run()
 	w.caughtUp(f)
 	now := time.Now()
-	must.Do(t, filldata.Put(t.Context(), f.Log, fill(1, now.Add(-3*time.Hour), "BTC")))
+	storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, fill(1, now.Add(-3*time.Hour), "BTC"))
 	w.connect("one", channel.FeedChannels)
 	w.subscribe("one", ofAlice[0])
 	wants(t, w.sent("one", 2)[1], `{"channel":"userFills","data":{"isSnapshot":true,"incomplete":true,"user":"`+alice+`","fills":[`, `"tid":1`)
@@ -94,8 +95,8 @@ func TestASnapshotSaysThatThePastIsStillRead(t *testing.T) {
 	all := strings.Join(w.sent("one", 6)[4:], "\n")
 	wants(t, all, `"data":{"user":"`+alice+`","fills":[`, `"tid":3`)
 	wants(t, all, `"data":{"user":"`+alice+`","nonFundingLedgerUpdates":[{"time":`, `"hash":"0x03"`)
-	must.Do(t, filldata.Put(t.Context(), f.Log, fill(2, now.Add(-time.Hour), "BTC")))
-	must.Do(t, ledgers.Put(t.Context(), f.Log, ledgerUpdate("0x02", now.Add(-time.Hour))))
+	storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, fill(2, now.Add(-time.Hour), "BTC"))
+	storetest.PutLog(t, f.Log, ledgers.Name, ledgers.AppendRows, ledgerUpdate("0x02", now.Add(-time.Hour)))
 	read()
 	all = strings.Join(w.sent("one", 8)[6:], "\n")
 	wants(t, all, `"data":{"isSnapshot":true,"user":"`+alice+`","fills":[`, `"tid":3`, `"tid":2`, `"tid":1`, `]}}`)

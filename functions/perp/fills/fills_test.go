@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
@@ -54,7 +55,7 @@ func one(n int64) market.Fill {
 
 func (w *world) put(t *testing.T, list ...market.Fill) {
 	t.Helper()
-	must.Do(t, fills.Put(t.Context(), w.log, list...))
+	storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, list...)
 }
 
 // golden calls and compares with the golden file.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/shared/api/apitest"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -26,7 +27,7 @@ func TestTopTrades(t *testing.T) {
 		list = append(list, f)
 	}
 	closed := func(tier market.Interval, start int64) bool { return tier.NextMs(start) <= apitest.Start.UnixMilli() }
-	must.Do(t, topfills.Put(t.Context(), w.series, "xyz:GOLD", list, closed))
+	datatest.PutTopFills(t, w.series, "xyz:GOLD", list, closed)
 	w.golden(t, "top-trades", "/top-trades?interval=20m&coin=xyz:GOLD&limit=3")
 	for target, want := range map[string]int{
 		"?interval=7d&coin=xyz:GOLD":           10,
@@ -70,7 +71,7 @@ func TestLargeFillsBeforeTheWindowDoNotHideThoseInIt(t *testing.T) {
 	small.Time, small.Sz = apitest.Start.Add(-19*time.Minute-30*time.Second).UnixMilli(), "1"
 	list = append(list, small)
 	everyOne := func(market.Interval, int64) bool { return true }
-	must.Do(t, topfills.Put(t.Context(), w.series, "BTC", list, everyOne))
+	datatest.PutTopFills(t, w.series, "BTC", list, everyOne)
 	rows := apitest.Data[[]struct{ Oid int64 }](t, w.Get(t, w.SubKey, root+"/top-trades?interval=1190s&coin=BTC"))
 	if len(rows) != 1 || rows[0].Oid != small.Oid {
 		t.Errorf("fills are %v, want order %d only", rows, small.Oid)

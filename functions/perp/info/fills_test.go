@@ -13,7 +13,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
-	"quotary/shared/testing/must"
+	"quotary/shared/store/storetest"
 )
 
 const (
@@ -32,7 +32,7 @@ func one(n int64) market.Fill {
 
 func (w *world) put(t *testing.T, list ...market.Fill) {
 	t.Helper()
-	must.Do(t, fills.Put(t.Context(), w.log, list...))
+	storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, list...)
 }
 
 func (w *world) fills(t *testing.T, body string) []catalog.InfoFill {

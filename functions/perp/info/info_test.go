@@ -12,7 +12,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/data/klines"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/gate/keys"
@@ -121,9 +121,7 @@ func (w *world) candles(t *testing.T, coin string, hour time.Time, minutes ...in
 			trades = append(trades, market.Trade{Side: market.Buy, Px: dec(t, px), Sz: dec(t, "0.25"), Time: open + int64(n), Tid: int64(n + 1)})
 		}
 	}
-	if err := klines.Put(t.Context(), w.series, coin, trades...); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutKlines(t, w.series, coin, trades...)
 }
 
 func dec(t *testing.T, s string) market.Decimal {

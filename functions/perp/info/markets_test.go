@@ -14,6 +14,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/books"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
@@ -93,9 +94,7 @@ func (w *world) pay(t *testing.T, coin string, hours int) {
 		}
 		list = append(list, hour)
 	}
-	if err := funding.Put(t.Context(), w.series, list...); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutFunding(t, w.series, list...)
 }
 
 func TestFundingHistory(t *testing.T) {

@@ -8,10 +8,9 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/data/orders"
+	"quotary/shared/data/datatest"
 	"quotary/shared/market"
 	"quotary/shared/testing/check"
-	"quotary/shared/testing/must"
 )
 
 const cloid = "0xabcdef00000000000000000000000001"
@@ -26,7 +25,7 @@ func order(n, ms int64, status string) market.OrderStatus {
 
 func (w *world) putOrders(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	must.Do(t, orders.Put(t.Context(), w.log, list...))
+	datatest.PutOrders(t, w.log, list...)
 }
 
 func TestOrderStatusIsTheNewestOfTheOrder(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/data/klines"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/tickers"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
@@ -59,9 +59,7 @@ func (w *world) trade(t *testing.T, coin string, first time.Time, every time.Dur
 			trades[i].Side = market.Sell
 		}
 	}
-	if err := klines.Put(t.Context(), w.series, coin, trades...); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutKlines(t, w.series, coin, trades...)
 }
 
 func dec(t *testing.T, s string) market.Decimal {

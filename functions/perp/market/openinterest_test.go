@@ -10,6 +10,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/bookdepth"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/store/storetest"
 )
@@ -74,12 +75,9 @@ func samples[T any](sample func(at time.Time) T) (list []T) {
 func TestTheHistoryOfOpenInterest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	err := openinterest.Put(t.Context(), w.series, samples(func(at time.Time) openinterest.Sample {
+	datatest.PutOpenInterest(t, w.series, samples(func(at time.Time) openinterest.Sample {
 		return openinterest.Sample{Time: at.UnixMilli(), Coin: "xyz:GOLD", PositionCount: int64(at.Minute()), LongCount: 2, LongPv: "10.5", TotalPv: "21.0", AvgPv: "5.25"}
 	})...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.golden(t, "open-interest-history", "/open-interest/history/xyz:GOLD")
 	list := apitest.Data[[]catalog.OpenInterestPoint](t, w.Get(t, w.SubKey, root+"/open-interest/history/xyz:GOLD?interval=15m"))
 	if len(list) != 15 || list[0].Time != apitest.Start.Add(-15*time.Minute+2*time.Second).UnixMilli() || list[14].PositionCount != 59 {
@@ -93,12 +91,9 @@ func TestTheHistoryOfOpenInterest(t *testing.T) {
 func TestTheSummariesOfABook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	err := bookdepth.Put(t.Context(), w.series, samples(func(at time.Time) bookdepth.Sample {
+	datatest.PutBookDepth(t, w.series, samples(func(at time.Time) bookdepth.Sample {
 		return bookdepth.Sample{Time: at.Unix(), Coin: "@107", BidVolume: fmt.Sprintf("%d.5", at.Minute()), AskVolume: "0.25"}
 	})...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.golden(t, "orderbook-summaries", "/orderbooks/history-summaries/@107")
 	list := apitest.Data[[]catalog.BookSummary](t, w.Get(t, w.SubKey, root+"/orderbooks/history-summaries/@107?interval=1h"))
 	if len(list) != 25 || list[24].Time != apitest.Start.Add(-time.Minute+2*time.Second).Unix() {

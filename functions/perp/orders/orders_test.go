@@ -8,11 +8,10 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/data/orders"
+	"quotary/shared/data/datatest"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/testing/check"
-	"quotary/shared/testing/must"
 )
 
 const root = "/upgrade/v2/hl"
@@ -49,7 +48,7 @@ func one(n, ms int64, status string) market.OrderStatus {
 
 func (w *world) put(t *testing.T, list ...market.OrderStatus) {
 	t.Helper()
-	must.Do(t, orders.Put(t.Context(), w.log, list...))
+	datatest.PutOrders(t, w.log, list...)
 }
 
 func (w *world) golden(t *testing.T, name, target string) {

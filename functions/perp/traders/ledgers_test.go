@@ -20,6 +20,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
 
@@ -43,10 +44,10 @@ func newWorld(t *testing.T) *apitest.World {
 	update := func(address string, ms int64, kind, usdc, fee string) market.Ledger {
 		return market.Ledger{Address: address, Time: start + ms, Hash: "0x5a", Type: kind, USDC: usdc, Fee: fee, Delta: json.RawMessage(`{"type":"` + kind + `"}`)}
 	}
-	must.Do(t, ledgers.Put(t.Context(), log,
+	storetest.PutLog(t, log, ledgers.Name, ledgers.AppendRows,
 		update(alice, 0, "deposit", "100.5", ""), update(alice, 10, "withdraw", "7.000001", "1.0"), update(alice, 20, "internalTransfer", "", ""),
 		update(alice, 30, "deposit", "3.0", ""), update(bob, 10, "deposit", "12345678901234567.25", ""), update(bob, 40, "withdraw", "0.0", ""),
-	))
+	)
 	return w
 }
 

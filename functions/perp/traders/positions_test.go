@@ -21,9 +21,9 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/followrequests"
-	"quotary/shared/data/klines"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
@@ -89,15 +89,15 @@ func (w *accountWorld) fill(t *testing.T, before int64, coin string, oid int64, 
 	if h, ok := w.folded.Holding(coin); ok && h.Open != nil {
 		f.StartPosition = market.Text(h.Open.Size)
 	}
-	must.Do(t, fills.Put(t.Context(), w.log, f))
+	storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, f)
 	outcome, done := w.folded.Fill(&f, nil)
 	if outcome != market.Applied {
 		t.Fatalf("fill %d is %s", f.Tid, outcome)
 	}
 	if done != nil {
-		must.Do(t, completedtrades.Put(t.Context(), w.log, *done))
+		storetest.PutLog(t, w.log, completedtrades.Name, completedtrades.AppendRows, *done)
 	}
-	must.Do(t, klines.Put(t.Context(), w.series, coin, market.Trade{Coin: coin, Side: f.Side, Px: decimal(t, f.Px), Sz: decimal(t, f.Sz), Tid: f.Tid, Time: f.Time}))
+	datatest.PutKlines(t, w.series, coin, market.Trade{Coin: coin, Side: f.Side, Px: decimal(t, f.Px), Sz: decimal(t, f.Sz), Tid: f.Tid, Time: f.Time})
 	return done
 }
 
@@ -105,7 +105,7 @@ func (w *accountWorld) pay(t *testing.T, before int64, coin, usdc string) {
 	t.Helper()
 	h, _ := w.folded.Holding(coin)
 	p := market.FundingPayment{Address: alice, Coin: coin, Time: minute(before), USDC: usdc, Szi: market.Text(h.Open.Size), Rate: "0.0000125"}
-	must.Do(t, payments.Put(t.Context(), w.log, p))
+	storetest.PutLog(t, w.log, payments.Name, payments.AppendRows, p)
 	if outcome := w.folded.Payment(&p); outcome != market.Applied {
 		t.Fatalf("payment of %s is %s", coin, outcome)
 	}
@@ -259,7 +259,7 @@ func TestAPositionThatWasOpenedUnseenTellsItsEntryPriceWhenItIsReduced(t *testin
 		{Side: market.Sell, Sz: "1", Px: "120", StartPosition: "3.0", ClosedPnl: "10.0"},
 	} {
 		f.Address, f.Coin, f.Time, f.Tid, f.Oid, f.Hash, f.Fee, f.FeeToken, f.Dir = alice, "BTC", minute(10-int64(i)), int64(i+1), int64(i+1), "0x5a", "0.1", "USDC", "Open Long"
-		must.Do(t, fills.Put(t.Context(), w.log, f))
+		storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, f)
 	}
 	w.store(t)
 	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC"))
@@ -280,7 +280,7 @@ func TestAHistoryHasNoPointWithoutAnEntryPrice(t *testing.T) {
 		for i, f := range []market.Fill{{Sz: "1", StartPosition: "2.0"}, {Sz: "2", StartPosition: "3.0"}} {
 			f.Address, f.Coin, f.Side, f.Px, f.ClosedPnl, f.Time, f.Tid, f.Oid = alice, "BTC", market.Buy, "120", "0.0", minute(10-int64(i)), int64(i+1), int64(i+1)
 			f.Hash, f.Fee, f.FeeToken, f.Dir = "0x5a", "0.1", "USDC", "Open Long"
-			must.Do(t, fills.Put(t.Context(), w.log, f))
+			storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, f)
 			w.folded.Fill(&f, nil)
 		}
 		if told != "" {
@@ -452,10 +452,10 @@ func TestAClosedPositionOfWhichOneFillIsKnown(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
 	f := market.Fill{Address: alice, Coin: "BTC", Side: market.Sell, Sz: "2", Px: "120", StartPosition: "2.0", ClosedPnl: "20.0", Time: minute(10), Tid: 1, Oid: 1, Hash: "0x5a", Fee: "0.1", FeeToken: "USDC", Dir: "Close Long"}
-	must.Do(t, fills.Put(t.Context(), w.log, f))
+	storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, f)
 	var fresh market.Account
 	_, trade := fresh.Fill(&f, nil)
-	must.Do(t, completedtrades.Put(t.Context(), w.log, *trade))
+	storetest.PutLog(t, w.log, completedtrades.Name, completedtrades.AppendRows, *trade)
 	target := ofAlice + "/completed-position-%s/BTC?endTime=" + strconv.FormatInt(trade.End, 10)
 	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, fmt.Sprintf(target, "history")))
 	if len(got.History) != 1 || got.History[0].Size != "0.0" || got.History[0].Leverage != 20 || *got.History[0].EntryPrice != "110.0" {
@@ -474,7 +474,7 @@ func TestAClosedPositionWhoseFillsAreGoneIsNamedSo(t *testing.T) {
 	for _, expired := range []bool{false, true} {
 		w := newAccountWorld(t)
 		trade := market.CompletedTrade{Address: alice, Coin: "BTC", Long: true, Size: decimal(t, "1"), EntryPx: decimal(t, "1"), ClosePx: decimal(t, "1"), Start: minute(20), End: minute(10), Tid: 7, Fills: 2}
-		must.Do(t, completedtrades.Put(t.Context(), w.log, trade))
+		storetest.PutLog(t, w.log, completedtrades.Name, completedtrades.AppendRows, trade)
 		want := "no fill of this position is stored"
 		if expired {
 			w.log.Now = w.Now

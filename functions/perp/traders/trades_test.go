@@ -11,12 +11,13 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
-	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -132,8 +133,8 @@ func isolated(t *market.CompletedTrade) { t.Isolated = true }
 // write stores what was taken in.
 func (b *book) write(t testing.TB) {
 	t.Helper()
-	must.Do(t, completedtrades.Put(t.Context(), b.log, b.trades...))
-	must.Do(t, accountstats.Put(t.Context(), b.series, b.stats))
+	storetest.PutLog(t, b.log, completedtrades.Name, completedtrades.AppendRows, b.trades...)
+	datatest.PutAccountStats(t, b.series, b.stats)
 }
 
 // usual has three trades of alice within a day, and older ones.

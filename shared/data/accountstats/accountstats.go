@@ -55,15 +55,6 @@ type body struct {
 	Account string `json:"account,omitempty"` // version of its own row
 }
 
-// Put writes the rows of accounts, by address. It may be repeated.
-func Put(ctx context.Context, series *store.Series, of map[string]*market.TraderStats) error {
-	rows := make([]store.SeriesRow, 0, len(of))
-	for address, s := range of {
-		rows = append(rows, Row(address, s))
-	}
-	return series.Put(ctx, rows)
-}
-
 // Read returns what is known of accounts, in the order of the addresses, which may
 // repeat; nil of an account that is not known. What it yields is overwritten by the
 // next step. An error ends the sequence.

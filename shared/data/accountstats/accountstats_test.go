@@ -123,9 +123,7 @@ func TestStatisticsAreReadInTheOrderOfTheAddresses(t *testing.T) {
 	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
 	one, two := *usual(1), *usual(2)
 	two.Days = two.Days[:3]
-	if err := Put(t.Context(), series, map[string]*market.TraderStats{"0x1": &one, "0x2": &two}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutSeries(t, series, Row("0x1", &one), Row("0x2", &two))
 	want := []*market.TraderStats{&two, nil, &one, &two}
 	n := 0
 	for s, err := range Read(t.Context(), series, []string{"0x2", "0x3", "0x1", "0x2"}) {
@@ -195,14 +193,14 @@ func BenchmarkRead(b *testing.B) {
 	const accounts = 2000
 	all, addresses := map[string]*market.TraderStats{}, make([]string, accounts)
 	size := 0
+	var rows []store.SeriesRow
 	for i := range addresses {
 		addresses[i] = fmt.Sprintf("0x%040x", i)
 		all[addresses[i]] = usual(int64(i))
 		size += len(Append(nil, all[addresses[i]]))
+		rows = append(rows, Row(addresses[i], all[addresses[i]]))
 	}
-	if err := Put(b.Context(), series, all); err != nil {
-		b.Fatal(err)
-	}
+	storetest.PutSeries(b, series, rows...)
 	now := int64(markettest.Base) + 60*dayMs
 	for b.Loop() {
 		for s, err := range Read(b.Context(), series, addresses) {

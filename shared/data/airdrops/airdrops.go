@@ -49,9 +49,6 @@ func row(a *Airdrop) store.Row { return dataset.PlaceRow(a.AirdropID, a.Place, d
 // AppendRows appends the row of each entry to rows.
 func AppendRows(rows []store.Row, list []Airdrop) []store.Row { return log.AppendRows(rows, list) }
 
-// Put writes entries. It may be repeated.
-func Put(ctx context.Context, l *store.Log, list ...Airdrop) error { return log.Put(ctx, l, list) }
-
 var errRow = errors.New("a stored airdrop has no id, programme, exchange, project, file or line")
 
 // DecodeRow reads a row.

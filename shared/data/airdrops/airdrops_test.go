@@ -219,9 +219,7 @@ func TestTheContentIsThatOfThePlace(t *testing.T) {
 		list = append(list, Airdrop{e, drop.Place{Time: markettest.Base + line/6, File: "a", Line: line + 1}})
 	}
 	for range 2 {
-		if err := Put(t.Context(), log, list...); err != nil {
-			t.Fatal(err)
-		}
+		storetest.PutLog(t, log, Name, AppendRows, list...)
 	}
 	for i := range list {
 		listed := list[i].WithoutContent()

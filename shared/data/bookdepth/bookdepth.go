@@ -36,14 +36,6 @@ func Row(i market.Interval, start int64, s *Sample) store.SeriesRow {
 	return series.Row(s.Coin, i, start, s, 160)
 }
 
-// Put writes the samples of one coin, oldest first, as the ingester writes them.
-func Put(ctx context.Context, s *store.Series, samples ...Sample) error {
-	if len(samples) == 0 {
-		return nil
-	}
-	return s.Put(ctx, series.SampleRows(samples[0].Coin, samples, func(s *Sample) int64 { return 1000 * s.Time }))
-}
-
 // Since returns the samples of a coin that were taken since a window before now,
 // oldest first: some hundred of them up to a thousand, the wider the window the
 // farther apart.

@@ -73,11 +73,6 @@ func AppendRows(rows []store.Row, list []market.CompletedTrade) []store.Row {
 	return log.AppendRows(rows, list)
 }
 
-// Put writes trades. It may be repeated.
-func Put(ctx context.Context, l *store.Log, list ...market.CompletedTrade) error {
-	return log.Put(ctx, l, list)
-}
-
 // Selection selects completed trades of an account. Times are those of the fills that closed
 // them.
 type Selection struct {

@@ -40,9 +40,7 @@ func TestCompletedTradesAreFoundByAccountCoinAndEnd(t *testing.T) {
 	other.Address = "0xb0b0000000000000000000000000000000000002"
 	all := []market.CompletedTrade{trade("BTC", 1, 1), trade("ETH", 2, 2), trade("BTC", 3, 3), trade("BTC", 3, 4), other}
 	for range 2 {
-		if err := Put(t.Context(), log, all...); err != nil {
-			t.Fatal(err)
-		}
+		storetest.PutLog(t, log, Name, AppendRows, all...)
 	}
 	at := func(end int64) time.Time { return time.UnixMilli(markettest.Base + end) }
 	for name, c := range map[string]struct {

@@ -46,9 +46,6 @@ func AppendRows(rows []store.Row, list []market.Fill) []store.Row {
 	return log.AppendRows(rows, list)
 }
 
-// Put writes fills. It may be repeated.
-func Put(ctx context.Context, l *store.Log, list ...market.Fill) error { return log.Put(ctx, l, list) }
-
 // Missing counts how many of the fills are not in the log, strongly consistent.
 func Missing(ctx context.Context, l *store.Log, list []market.Fill) (int, error) {
 	return l.Missing(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))

@@ -56,15 +56,11 @@ func TestAFillIsFoundByWhatNamesIt(t *testing.T) {
 	if missing, err := Missing(t.Context(), log, list); err != nil || missing != 4 {
 		t.Errorf("%d are missing before they are stored, error %v", missing, err)
 	}
-	if err := Put(t.Context(), log, list[:3]...); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, log, Name, AppendRows, list[:3]...)
 	if missing, err := Missing(t.Context(), log, list); err != nil || missing != 1 {
 		t.Errorf("%d are missing, error %v", missing, err)
 	}
-	if err := Put(t.Context(), log, list...); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, log, Name, AppendRows, list...)
 	ctx, alice := t.Context(), plain.Address
 	for name, c := range map[string]struct {
 		found func(yield func(market.Fill, error) bool)

@@ -55,9 +55,6 @@ func list(platform, language string) string { return platform + " " + language }
 // AppendRows appends the row of each entry to rows.
 func AppendRows(rows []store.Row, all []Flash) []store.Row { return log.AppendRows(rows, all) }
 
-// Put writes entries. It may be repeated.
-func Put(ctx context.Context, l *store.Log, all ...Flash) error { return log.Put(ctx, l, all) }
-
 var errRow = errors.New("a stored flash has no id, time, platform, language, file or line")
 
 // DecodeRow reads a row. What a line may hold was checked when it came, by the rules of then.

@@ -106,9 +106,7 @@ func TestPagesOfTheLogAreThoseOfTheView(t *testing.T) {
 			f.Language = "cn"
 		}
 		newest[f.ID] = f
-		if err := Put(t.Context(), log, f); err != nil {
-			t.Fatal(err)
-		}
+		storetest.PutLog(t, log, Name, AppendRows, f)
 	}
 	var all []Flash
 	for _, f := range newest {

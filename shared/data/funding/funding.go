@@ -58,15 +58,6 @@ func At(coin string, start int64) store.SeriesAt { return series.At(coin, interv
 // Decode reads the body of a row.
 func Decode(body []byte) (Hour, error) { return series.Decode(body) }
 
-// Put writes hours of any coins.
-func Put(ctx context.Context, s *store.Series, hours ...Hour) error {
-	rows := make([]store.SeriesRow, len(hours))
-	for i := range hours {
-		rows[i] = Row(&hours[i])
-	}
-	return s.Put(ctx, rows)
-}
-
 // Window returns what a coin paid between two times, ms and both inclusive,
 // oldest first; of more than limit hours the oldest.
 func Window(ctx context.Context, s *store.Series, coin string, from, to int64, limit int) ([]Hour, error) {

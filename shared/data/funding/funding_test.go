@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -25,9 +26,7 @@ func TestTheNewestFinalHourIsTheLastThatTheVenueReported(t *testing.T) {
 			at = at.Add(17 * time.Millisecond)
 		}
 		h := funding.Hour{Funding: market.Funding{Coin: "BTC", Rate: "0.1", Premium: "0.1", Time: at.UnixMilli()}, Provisional: provisional}
-		if err := funding.Put(t.Context(), series, h); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutFunding(t, series, h)
 	}
 	if at, err := funding.NewestFinal(t.Context(), series, "BTC"); err != nil || !at.Equal(hour.Add(time.Hour+17*time.Millisecond)) {
 		t.Errorf("it is %v, %v", at, err)

@@ -112,23 +112,6 @@ func Row(at store.SeriesAt, days Days) store.SeriesRow {
 // Decode reads the body of a row.
 func Decode(body []byte) (Days, error) { return series.Decode(body) }
 
-// Put writes days of a key as the ingester does. It replaces whole months.
-func Put(ctx context.Context, s *store.Series, key string, days ...Day) error {
-	months := map[store.SeriesAt]Days{}
-	for _, day := range days {
-		at, ok := At(key, day.Date)
-		if !ok {
-			return fmt.Errorf("put indices: %q is no date", day.Date)
-		}
-		months[at], _ = months[at].Add(day)
-	}
-	var rows []store.SeriesRow
-	for at, month := range months {
-		rows = append(rows, Row(at, month))
-	}
-	return s.Put(ctx, rows)
-}
-
 // Read returns the days of a key from a time on and before another, either open when zero:
 // by date.
 func Read(ctx context.Context, s *store.Series, key string, from, to time.Time) (Days, error) {

@@ -127,8 +127,13 @@ func TestDaysOfATimeAreRead(t *testing.T) {
 	for n := range 80 {
 		days = append(days, Day{Date: date(n), Close: fmt.Sprint(n)})
 	}
-	if err := Put(t.Context(), s, VIX, days...); err != nil {
-		t.Fatal(err)
+	months := map[store.SeriesAt]Days{}
+	for _, day := range days {
+		at, _ := At(VIX, day.Date)
+		months[at], _ = months[at].Add(day)
+	}
+	for at, month := range months {
+		storetest.PutSeries(t, s, Row(at, month))
 	}
 	at := func(text string) (at time.Time) {
 		if text != "" {

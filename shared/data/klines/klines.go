@@ -39,32 +39,6 @@ func Row(coin string, i market.Interval, c *market.Candle, trades *market.TradeS
 	return row
 }
 
-// Put writes the rows that the trades of a coin add up to, in all intervals, as
-// the ingester writes them.
-func Put(ctx context.Context, s *store.Series, coin string, trades ...market.Trade) error {
-	var rows []store.SeriesRow
-	for _, tier := range market.KlineTiers {
-		candles, sets := map[int64]*market.Candle{}, map[int64]*market.TradeSet{}
-		for i := range trades {
-			open := tier.StartMs(trades[i].Time)
-			if candles[open] == nil {
-				candles[open], sets[open] = &market.Candle{OpenTime: open}, new(market.TradeSet)
-			}
-			if sets[open].Add(&trades[i]) {
-				candles[open].Add(&trades[i])
-			}
-		}
-		for open, candle := range candles {
-			trades := sets[open]
-			if tier != market.KlineTiers[0] {
-				trades = nil
-			}
-			rows = append(rows, Row(coin, tier, candle, trades))
-		}
-	}
-	return s.Put(ctx, rows)
-}
-
 // Newest returns the newest klines of a coin that open between from and to,
 // both inclusive and open when zero: at most limit of them, oldest first. A
 // kline is complete even where its end lies after to. Buckets without a trade are

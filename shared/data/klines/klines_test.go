@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -34,9 +35,7 @@ func TestAKlineOfAnyIntervalIsTheFoldOfItsTrades(t *testing.T) {
 		coin := fmt.Sprint("coin", n)
 		interval := rapid.SampledFrom(all).Draw(rt, "interval")
 		trades := drawTrades(rt, interval)
-		if err := klines.Put(t.Context(), series, coin, trades...); err != nil {
-			rt.Fatal(err)
-		}
+		datatest.PutKlines(t, series, coin, trades...)
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		from, to := edge(rt, interval, "from"), edge(rt, interval, "to")
 		var want []string

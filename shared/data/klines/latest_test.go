@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -27,9 +28,7 @@ func TestTheLatestTradesAreThoseOfTheNewestSeconds(t *testing.T) {
 			at += rapid.SampledFrom([]int64{0, 1, 400, 5000}).Draw(t, "pause")
 			trades = append(trades, market.Trade{Coin: coin, Side: market.Buy, Time: at, Seq: int64(i), Tid: int64(i * 7919 % 1000), Px: market.DecimalFromInt(1), Sz: market.DecimalFromInt(int64(i + 1))})
 		}
-		if err := klines.Put(t.Context(), series, coin, trades...); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutKlines(t, series, coin, trades...)
 		most := rapid.IntRange(1, 120).Draw(t, "most")
 		got, err := klines.LatestTrades(t.Context(), series, coin, most)
 		if err != nil {

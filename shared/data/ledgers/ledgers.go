@@ -53,11 +53,6 @@ func AppendRows(rows []store.Row, list []market.Ledger) []store.Row {
 	return log.AppendRows(rows, list)
 }
 
-// Put writes updates. It may be repeated.
-func Put(ctx context.Context, l *store.Log, list ...market.Ledger) error {
-	return log.Put(ctx, l, list)
-}
-
 // Newest returns the updates of an account from a time on, or all for the zero time,
 // newest first, at most limit of them.
 func Newest(ctx context.Context, l *store.Log, address string, from time.Time, limit int) iter.Seq2[market.Ledger, error] {

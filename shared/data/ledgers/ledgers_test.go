@@ -57,9 +57,7 @@ func TestALedgerUpdateIsFoundByAccountAndTime(t *testing.T) {
 	other.Address = "0xb0b0000000000000000000000000000000000002"
 	all := []market.Ledger{first, transfer, sameTime, second, other}
 	for range 2 {
-		if err := Put(t.Context(), log, all...); err != nil {
-			t.Fatal(err)
-		}
+		storetest.PutLog(t, log, Name, AppendRows, all...)
 	}
 	at := func(l market.Ledger) time.Time { return time.UnixMilli(l.Time) }
 	none := time.Time{}

@@ -116,9 +116,6 @@ func digest(i *Item) string {
 // AppendRows appends the row of each item to rows.
 func AppendRows(rows []store.Row, items []Item) []store.Row { return log.AppendRows(rows, items) }
 
-// Put writes items. It may be repeated.
-func Put(ctx context.Context, l *store.Log, items ...Item) error { return log.Put(ctx, l, items) }
-
 var errBody = errors.New("a stored news item has no number, publisher, key, title or time")
 
 // Decode reads a row. Its FirstSeen is that of the row.

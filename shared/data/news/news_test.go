@@ -86,9 +86,7 @@ func TestAnItemIsFoundByItsNumberInItsNewestState(t *testing.T) {
 	log := newLog(t)
 	first, edited, other := item(1, "first", 0), item(1, "edited", 7000), item(2, "other", 10)
 	for range 2 {
-		if err := Put(t.Context(), log, edited, other, first); err != nil {
-			t.Fatal(err)
-		}
+		storetest.PutLog(t, log, Name, AppendRows, edited, other, first)
 	}
 	got, ok, err := ByID(t.Context(), log, first.ID)
 	want := edited
@@ -115,9 +113,7 @@ func TestTwoItemsOfOneNumberAreNotMixedUp(t *testing.T) {
 	b.ID = a.ID
 	b2 := b
 	b2.Title, b2.Seen, b2.FirstSeen = "b edited", seen+9, seen+9
-	if err := Put(t.Context(), log, b2, b, a2, a); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, log, Name, AppendRows, b2, b, a2, a)
 	if got, ok, err := ByID(t.Context(), log, a.ID); err != nil || !ok || got.Title != "a edited" || got.Key != a.Key {
 		t.Errorf("%t %v %+v", ok, err, got)
 	}

@@ -64,16 +64,6 @@ func AppendRows(rows []store.Row, list []market.OrderStatus, name string) []stor
 	return rows
 }
 
-// Put writes statuses to their datasets. It may be repeated.
-func Put(ctx context.Context, log *store.Log, list ...market.OrderStatus) error {
-	for _, name := range [...]string{OtherName, FilledName} {
-		if err := log.Put(ctx, name, AppendRows(nil, list, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Selection names orders: see [OfAccount], [OfOrder] and [OfClientID].
 type Selection struct {
 	subject string

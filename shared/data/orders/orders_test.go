@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -34,9 +35,7 @@ func status(ms, seq int64, id string) market.OrderStatus {
 
 func put(t *testing.T, log *store.Log, list ...market.OrderStatus) {
 	t.Helper()
-	if err := orders.Put(t.Context(), log, list...); err != nil {
-		t.Fatal(err)
-	}
+	datatest.PutOrders(t, log, list...)
 }
 
 func ids(t *testing.T) func(list []market.OrderStatus, err error) []string {

@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 )
 
 // fill is an execution of an order of the trader, ms after some time.
@@ -20,9 +21,7 @@ func fill(ms, oid int64, sz string) market.Fill {
 
 func putFills(t *testing.T, log *store.Log, list ...market.Fill) {
 	t.Helper()
-	if err := fills.Put(t.Context(), log, list...); err != nil {
-		t.Fatal(err)
-	}
+	storetest.PutLog(t, log, fills.Name, fills.AppendRows, list...)
 }
 
 // open is an order of 10 that rests with sz when it is placed.

@@ -32,15 +32,6 @@ func Row(pair string, i market.Interval, c *market.Candle) store.SeriesRow {
 	return series.Row(pair, i, c.OpenTime, c, 320)
 }
 
-// Put writes the candles of a pair in an interval, as the ingester writes them.
-func Put(ctx context.Context, s *store.Series, pair string, i market.Interval, candles ...market.Candle) error {
-	rows := make([]store.SeriesRow, len(candles))
-	for n := range candles {
-		rows[n] = Row(pair, i, &candles[n])
-	}
-	return s.Put(ctx, rows)
-}
-
 // Newest returns the newest K-lines of a pair that open at or before until: at most
 // limit of them, oldest first. A K-line is complete even where its end lies after
 // until. Buckets without a trade are left out, and so is the oldest one where what is

@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/market"
@@ -39,9 +40,7 @@ func TestAKlineOfAnyPeriodIsTheFoldOfItsMinutes(t *testing.T) {
 		}
 		minutes := drawMinutes(t, p)
 		for _, tier := range market.PairTiers {
-			if err := pairklines.Put(t.Context(), series, pair, tier, market.Compose(slices.Clone(minutes), tier.StartMs)...); err != nil {
-				t.Fatal(err)
-			}
+			datatest.PutPairKlines(t, series, pair, tier, market.Compose(slices.Clone(minutes), tier.StartMs)...)
 		}
 		limit := rapid.IntRange(1, 4).Draw(t, "limit")
 		until := time.UnixMilli(minutes[rapid.IntRange(0, len(minutes)-1).Draw(t, "until")].OpenTime + 30_000)
@@ -114,13 +113,9 @@ func TestTheFirstBucketIsServedWhereThePairBeganInIt(t *testing.T) {
 	}
 	for pair, days := range map[string][]int64{"new:binance": {start}, "old:binance": {start - day, start}} {
 		for _, open := range days {
-			if err := pairklines.Put(t.Context(), series, pair, market.Day1, candle(open)); err != nil {
-				t.Fatal(err)
-			}
+			datatest.PutPairKlines(t, series, pair, market.Day1, candle(open))
 		}
-		if err := pairklines.Put(t.Context(), series, pair, market.Hour1, candle(start), candle(start+hour), candle(start+5*hour)); err != nil {
-			t.Fatal(err)
-		}
+		datatest.PutPairKlines(t, series, pair, market.Hour1, candle(start), candle(start+hour), candle(start+5*hour))
 		want := []int64{start - 2*hour, start + 4*hour}[len(days)-1:]
 		got, err := pairklines.Newest(t.Context(), series, pair, p, time.UnixMilli(start+day), 10)
 		if err != nil {

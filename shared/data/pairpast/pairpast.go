@@ -64,11 +64,6 @@ func Row(pair, what string, p Past) store.SeriesRow {
 	return store.SeriesRow{SeriesKey: key.SeriesKey, Point: store.Point{Time: key.Time, Body: dataset.JSON(p)}}
 }
 
-// Put writes what is stored of a pair, as the ingester does.
-func Put(ctx context.Context, s *store.Series, pair, what string, p Past) error {
-	return s.Put(ctx, []store.SeriesRow{Row(pair, what, p)})
-}
-
 // Read returns what is stored of a pair, [Nothing] of one that nobody has asked for.
 func Read(ctx context.Context, s *store.Series, pair, what string) (Past, error) {
 	point, ok, err := s.Latest(ctx, at(pair, what).SeriesKey)

@@ -66,11 +66,6 @@ func sameRow(a, b *market.FundingPayment) bool {
 	return a.Address == b.Address && a.Time == b.Time && a.Seq == b.Seq
 }
 
-// Put writes payments. It may be repeated.
-func Put(ctx context.Context, l *store.Log, list ...market.FundingPayment) error {
-	return l.Put(ctx, Name, AppendRows(nil, list))
-}
-
 // Window returns what an account paid and received between two times, both inclusive
 // and open when zero, oldest first: of each hour the payments of all coins.
 func Window(ctx context.Context, l *store.Log, address string, from, to time.Time) iter.Seq2[[]market.FundingPayment, error] {

@@ -92,9 +92,7 @@ func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {
 	db := storetest.DynamoDB(t)
 	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
 	for range 2 {
-		if err := Put(t.Context(), log, events()...); err != nil {
-			t.Fatal(err)
-		}
+		storetest.PutLog(t, log, Name, AppendRows, events()...)
 	}
 	for name, c := range map[string]struct {
 		from, to int64

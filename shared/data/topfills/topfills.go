@@ -9,7 +9,6 @@ package topfills
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -42,28 +41,6 @@ func Limit(tier market.Interval) int {
 		return market.TopOfSecond
 	}
 	return market.TopOfBucket
-}
-
-// Put writes the rows that the fills of a coin give, as the ingester writes them:
-// of every second, and of those wider buckets that closed reports.
-func Put(ctx context.Context, s *store.Series, coin string, fills []market.Fill, closed func(tier market.Interval, start int64) bool) error {
-	var rows []store.SeriesRow
-	for _, tier := range market.TopTiers {
-		tops := map[int64]*market.Top{}
-		for i := range fills {
-			start := tier.StartMs(fills[i].Time)
-			if tops[start] == nil {
-				tops[start] = new(market.Top)
-			}
-			tops[start].Add(fills[i].Rank(), Limit(tier))
-		}
-		for start, top := range tops {
-			if tier == market.TopTiers[0] || closed(tier, start) {
-				rows = append(rows, Row(coin, tier, start, *top))
-			}
-		}
-	}
-	return s.Put(ctx, rows)
 }
 
 // Append appends the body of a row, an array with the largest fill first:

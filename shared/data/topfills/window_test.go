@@ -1,14 +1,15 @@
-package topfills
+package topfills_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/datatest"
+	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -38,9 +39,7 @@ func TestTheLargestFillsOfAnyWindow(t *testing.T) {
 		closed := func(tier market.Interval, start int64) bool {
 			return tier.NextMs(start) <= now.UnixMilli() && (behind == 0 || rapid.IntRange(0, behind).Draw(rt, "closed") > 0)
 		}
-		if err := Put(t.Context(), series, coin, list, closed); err != nil {
-			rt.Fatal(err)
-		}
+		datatest.PutTopFills(t, series, coin, list, closed)
 		from, to, limit := now.Add(-width).UnixMilli(), now.UnixMilli(), rapid.SampledFrom([]int{1, 3, 10, 100}).Draw(rt, "limit")
 		var want market.Top
 		for i := range list {
@@ -48,59 +47,12 @@ func TestTheLargestFillsOfAnyWindow(t *testing.T) {
 				want.Add(list[i].Rank(), limit)
 			}
 		}
-		got, err := Window(t.Context(), series, coin, from, to, limit)
+		got, err := topfills.Window(t.Context(), series, coin, from, to, limit)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if diff := gocmp.Diff(string(Append(nil, want)), string(Append(nil, got))); diff != "" {
+		if diff := gocmp.Diff(string(topfills.Append(nil, want)), string(topfills.Append(nil, got))); diff != "" {
 			rt.Fatalf("%v (-want +got):\n%s", width, diff)
 		}
 	})
-}
-
-func TestFewJoinsTheNearestAndLosesNothing(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		var spans []span
-		covered := map[int64]bool{}
-		for range rapid.IntRange(0, 30).Draw(rt, "n") {
-			from := rapid.Int64Range(0, 200).Draw(rt, "from")
-			s := span{from, from + rapid.Int64Range(0, 5).Draw(rt, "width")}
-			spans = append(spans, s)
-			for ms := s.from; ms < s.to; ms++ {
-				covered[ms] = true
-			}
-		}
-		joined := merged(slices.Clone(spans))
-		if len(joined) > maxSpans {
-			rt.Fatalf("%d spans", len(joined))
-		}
-		total := 0
-		for i, s := range joined {
-			if s.from >= s.to || i > 0 && s.from <= joined[i-1].to {
-				rt.Fatalf("%v is not in order", joined)
-			}
-			for ms := s.from; ms < s.to; ms++ {
-				if covered[ms] {
-					total++
-				}
-			}
-		}
-		if total != len(covered) {
-			rt.Fatalf("%v covers %d of %d", joined, total, len(covered))
-		}
-	})
-	far := merged([]span{{0, 1}, {100, 101}, {103, 104}, {200, 201}, {300, 301}, {400, 401}, {500, 501}, {600, 601}, {700, 701}})
-	if len(far) != maxSpans || far[1] != (span{100, 104}) {
-		t.Errorf("%v, want the two nearest joined", far)
-	}
-}
-
-func TestAnUnreadableRowIsAnError(t *testing.T) {
-	t.Parallel()
-	for _, body := range []string{`x`, `{}`, `[1]`, `[`, `[{"side":"B"}]`, `[{"val":"x"}]`, `[{"val":"1","endPosition":""}]`, `[{"val":"1","endPosition":"1","side":"C"}]`} {
-		if top, err := Decode([]byte(body)); err == nil {
-			t.Errorf("%s gives %+v", body, top)
-		}
-	}
 }

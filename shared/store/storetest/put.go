@@ -1,32 +1,33 @@
 package storetest
 
 import (
-	"testing"
+	"context"
 
 	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
+// T is a test, a benchmark or a property.
+type T interface {
+	must.T
+	Context() context.Context
+}
+
 // Publish replaces a view.
-func Publish[T any](t testing.TB, views *store.Views, of store.ViewType[T], version T) {
+func Publish[V any](t T, views *store.Views, of store.ViewType[V], version V) {
 	t.Helper()
-	if err := views.Publish(t.Context(), of.Name, of.Encode(version)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, views.Publish(t.Context(), of.Name, of.Encode(version)))
 }
 
 // PutLog writes values to a log as the ingester does, as the rows that appendRows makes of
 // them. It may be repeated.
-func PutLog[T any](t testing.TB, log *store.Log, dataset string, appendRows func([]store.Row, []T) []store.Row, values ...T) {
+func PutLog[V any](t T, log *store.Log, dataset string, appendRows func([]store.Row, []V) []store.Row, values ...V) {
 	t.Helper()
-	if err := log.Put(t.Context(), dataset, appendRows(nil, values)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Put(t.Context(), dataset, appendRows(nil, values)))
 }
 
 // PutSeries writes rows. It may be repeated.
-func PutSeries(t testing.TB, series *store.Series, rows ...store.SeriesRow) {
+func PutSeries(t T, series *store.Series, rows ...store.SeriesRow) {
 	t.Helper()
-	if err := series.Put(t.Context(), rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), rows))
 }

@@ -42,11 +42,6 @@ func (l Log[T]) AppendRows(rows []store.Row, values []T) []store.Row {
 	return rows
 }
 
-// Put writes values. It may be repeated.
-func (l Log[T]) Put(ctx context.Context, log *store.Log, values []T) error {
-	return log.Put(ctx, l.Name, l.AppendRows(make([]store.Row, 0, len(values)), values))
-}
-
 // Read returns the values that q selects, read page by page as the caller asks
 // for them. An error ends the sequence.
 func (l Log[T]) Read(ctx context.Context, log *store.Log, q Query) iter.Seq2[T, error] {

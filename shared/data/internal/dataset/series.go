@@ -98,19 +98,3 @@ func SampleTier(window time.Duration) market.Interval {
 func (s Series[T]) Samples(ctx context.Context, series *store.Series, coin string, now time.Time, window time.Duration) ([]T, error) {
 	return Values(s.Read(ctx, series, coin, SampleTier(window), Range{From: now.Add(-window)}))
 }
-
-// SampleRows are the rows of samples in every tier: of each bucket the first
-// sample, which is how the ingester takes them. at is when a sample was taken,
-// ms.
-func (s Series[T]) SampleRows(coin string, samples []T, at func(*T) int64) (rows []store.SeriesRow) {
-	for _, tier := range market.SampleTiers {
-		newest := int64(-1)
-		for i := range samples {
-			if start := tier.StartMs(at(&samples[i])); start > newest {
-				newest = start
-				rows = append(rows, s.Row(coin, tier, start, &samples[i], 0))
-			}
-		}
-	}
-	return rows
-}
