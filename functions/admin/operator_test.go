@@ -42,8 +42,7 @@ func (b *world) invoke(event string) []byte {
 	if err != nil {
 		b.t.Fatalf("%s: %v", event, err)
 	}
-	text := must.Get(json.Marshal(out))(b.t)
-	return text
+	return must.Get(json.Marshal(out))(b.t)
 }
 
 // ok invokes and requires success.

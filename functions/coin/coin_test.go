@@ -126,18 +126,6 @@ func TestPricesOfCoins(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/coin/ticker?coin_list="+many).Refused(t, http.StatusBadRequest, "coin_list", "100")
 }
 
-// A client checks a new key with this call: it succeeds where no source of prices is
-// configured.
-func TestAKeyIsCheckedWithoutAnySourceOfPrices(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Deliver(t)
-	if answer := w.Get(t, w.SubKey, "/v2/coin/ticker?coin_list=bitcoin"); answer.Status != 200 || string(answer.Body) != `{"success":true,"errorCode":200,"error":"","data":[]}` {
-		t.Errorf("%d %s", answer.Status, answer.Body)
-	}
-	w.Get(t, w.SubKey, "/v2/coin").Refused(t, http.StatusServiceUnavailable, "names of coins are not configured in this deployment")
-}
-
 // Whatever the size of a page, all pages together are all coins, each once.
 func TestPagesTogetherAreAllCoins(t *testing.T) {
 	t.Parallel()

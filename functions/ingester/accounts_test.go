@@ -102,8 +102,7 @@ func folded(t *testing.T, dir string) (all map[string]*market.Account, trades ma
 // accounts are the stored ones.
 func (w *world) accounts(addresses []string) map[string]*market.Account {
 	w.t.Helper()
-	all := must.Get(accounts.Load(w.t.Context(), w.stores.Series, addresses...))(w.t)
-	return all
+	return must.Get(accounts.Load(w.t.Context(), w.stores.Series, addresses...))(w.t)
 }
 
 // trading is how accounts trade, and how many trades each completed, as it is stored.

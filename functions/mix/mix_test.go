@@ -39,8 +39,7 @@ func newWorld(t *testing.T) *world {
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {

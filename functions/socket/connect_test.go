@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
@@ -17,74 +13,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/connections/connectionstest"
-	"quotary/shared/gate/keys"
-	"quotary/shared/store/schema"
-	"quotary/shared/testing/must"
 )
-
-func TestTheConnectionOverTheLimitIsRefusedOnEveryFeed(t *testing.T) {
-	t.Parallel()
-	w := open(t)
-	key := w.limited(4, 0)
-	var peers []*peer
-	feeds := []channel.Feed{channel.FeedChannels, channel.FeedFills, channel.FeedFilledOrders, channel.FeedClearinghouseState}
-	for _, feed := range feeds {
-		peers = append(peers, w.connect(key, feed))
-	}
-	for _, feed := range feeds {
-		if _, status, message := w.dial(key, feed, ""); status != http.StatusTooManyRequests || message != "ws connection limit exceeded for sub key" {
-			t.Errorf("%s: %d %s", feed, status, message)
-		}
-	}
-	peers[1].disconnect()
-	peers[1].disconnect() // the gateway may repeat it
-	if _, status, message := w.dial(key, channel.FeedChannels, ""); status != http.StatusOK {
-		t.Errorf("after a disconnect: %d %s", status, message)
-	}
-	if _, status, _ := w.dial(key, channel.FeedChannels, ""); status != http.StatusTooManyRequests {
-		t.Errorf("one slot let two connect: %d", status)
-	}
-	w.connect(w.SubKey, channel.FeedChannels) // without limits
-}
-
-func TestTheDistributorsLimitHoldsForAllItsKeys(t *testing.T) {
-	t.Parallel()
-	w := open(t)
-	d := w.Register(t, keys.Preset{Name: "Small", Level: "all", MaxSubKeys: 5, WSConnLimit: 2})
-	must.Do(t, w.Keys.PutLevel(t.Context(), d.AccessKey, "all", allowed()))
-	quota := int64(1)
-	one := w.Issue(t, d, keys.NewSubKey{Name: "one", MonthlyQuota: &quota})
-	two := w.Issue(t, d, keys.NewSubKey{Name: "two", MonthlyQuota: &quota})
-	w.connect(one, channel.FeedChannels)
-	w.connect(two, channel.FeedChannels)
-	for _, key := range []apitest.Key{one, two} {
-		if _, status, message := w.dial(key, channel.FeedFills, ""); status != http.StatusTooManyRequests {
-			t.Errorf("%d %s", status, message)
-		}
-	}
-}
-
-// The ingester counts, and there is none.
-func TestWhileWhatWasOpenBeforeALimitIsNotCountedNothingGetsIn(t *testing.T) {
-	t.Parallel()
-	w := open(t)
-	key := w.limited(0, 0)
-	p := w.connect(key, channel.FeedChannels)
-	limit := int64(3)
-	must.Do(t, w.Keys.UpdateSubKey(t.Context(), w.Primary.AccessKey, keys.SubKeyChange{AccessKey: key.AccessKey, WSConnLimit: &limit, WSSubLimit: &limit}))
-	const counting = "what was open before the limit was set is being counted: try again in a few seconds"
-	var handshake sync.WaitGroup
-	handshake.Go(func() {
-		if _, status, message := w.dial(key, channel.FeedChannels, ""); status != http.StatusServiceUnavailable || message != counting {
-			t.Errorf("%d %s", status, message)
-		}
-	})
-	p.errs(subscribeTo(`{"type":"trades","coin":"BTC"}`), counting)
-	handshake.Wait()
-	if used := w.used(key); used != (connectionstest.Usage{Connections: 1}) {
-		t.Errorf("used %+v", used)
-	}
-}
 
 func TestAConnectionIsRecorded(t *testing.T) {
 	t.Parallel()
@@ -157,38 +86,6 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestAFaultOfTheTableIsA500WithoutDetails(t *testing.T) {
-	t.Parallel()
-	w := open(t)
-	p := w.peer(w.SubKey, channel.FeedChannels)
-	w.socket.store = connections.New(w.DB, "no-such-table", w.Now)
-	w.socket.meter = connections.NewMeter(w.socket.store, budget)
-	status, body := p.invoke(p.event("$connect", "", nil))
-	if status != http.StatusInternalServerError || strings.Contains(body, "table") || !strings.Contains(body, "internal error") {
-		t.Errorf("%d %s", status, body)
-	}
-	if !strings.Contains(w.logs.String(), `"level":"ERROR"`) {
-		t.Error("the fault is not in the log")
-	}
-	if got := p.send(`{"method":"ping"}`); !strings.Contains(got, `"error":"internal error`) || strings.Contains(got, "table") {
-		t.Errorf("a message: %s", got)
-	}
-	if status, _ := p.invoke(p.event("$disconnect", "", nil)); status != http.StatusInternalServerError {
-		t.Errorf("a disconnect: %d", status)
-	}
-}
-
-func TestAnAPIWithoutAFeedIsAFault(t *testing.T) {
-	t.Parallel()
-	w := open(t)
-	p := w.peer(w.SubKey, "prices")
-	for _, route := range []string{"$connect", "$default", "$disconnect"} {
-		if status, body := p.invoke(p.event(route, "", nil)); status != http.StatusInternalServerError || body != "" {
-			t.Errorf("%s: %d %s", route, status, body)
-		}
-	}
-}
-
 func TestTheManagementAPIIsFoundWithoutItsVariable(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -239,25 +136,4 @@ type stalled struct{}
 func (stalled) Do(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
-}
-
-func TestAStalledStoreIsAnsweredAndLoggedBeforeTheInvocationEnds(t *testing.T) {
-	t.Parallel()
-	w := open(t)
-	p := w.peer(w.SubKey, channel.FeedChannels)
-	options := w.DB.Options()
-	options.HTTPClient = stalled{}
-	w.socket.store = connections.New(dynamodb.New(options), w.Prefix+schema.ConnectionsTable, w.Now)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	res, err := w.socket.Invoke(ctx, p.event("$connect", "", nil))
-	if err != nil || res.StatusCode != http.StatusInternalServerError {
-		t.Errorf("%d %s, %v", res.StatusCode, res.Body, err)
-	}
-	if ctx.Err() != nil {
-		t.Error("nothing was left of the invocation's time")
-	}
-	if !strings.Contains(w.logs.String(), `"status":500`) {
-		t.Errorf("the log says %s", w.logs)
-	}
 }

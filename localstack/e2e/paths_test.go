@@ -45,8 +45,7 @@ func TestACoinWithASlashIsFound(t *testing.T) {
 				t.Parallel()
 				type ticker struct{ Coin string }
 				eventually(t, "the ticker of "+coin, func() client.Answer {
-					answer := must.Get(gateway.Get(t.Context(), world.State.Demo.SubKey, hl+"/tickers/coin/"+path, nil))(t)
-					return answer
+					return must.Get(gateway.Get(t.Context(), world.State.Demo.SubKey, hl+"/tickers/coin/"+path, nil))(t)
 				}, func(one ticker) bool { return one.Coin == coin })
 			})
 		}

@@ -152,8 +152,7 @@ func sum(t *rapid.T, levels []market.Level) string {
 }
 
 func decimal(t *rapid.T, s string) market.Decimal {
-	d := must.Get(market.ParseDecimal(s))(t)
-	return d
+	return must.Get(market.ParseDecimal(s))(t)
 }
 
 func TestTheDepthIsWhatRestsOnEachSide(t *testing.T) {

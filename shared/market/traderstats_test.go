@@ -23,8 +23,7 @@ var equalDecimals = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal
 
 func dec(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // trade is one that ended at a time and was held for a minute.

@@ -19,6 +19,7 @@ import (
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/members"
 	"quotary/shared/data/news"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -38,9 +39,7 @@ func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 	for n := range int64(airdrops.Listed + 3) {
 		b.Airdrops = append(b.Airdrops, airdrops.Airdrop{Entry: airdrops.Entry{AirdropID: fmt.Sprint(n), StartTime: 1_795_000_000_000 + n}, Place: drop.Place{Line: n + 1}})
 	}
-	if err := p.Apply(b, nil, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Apply(b, nil, time.Now()))
 	v, err := airdrops.Published.Decode(p.Changes(time.Now(), true).Views[0].Body)
 	if err != nil || len(v.Airdrops) != airdrops.Listed || v.Airdrops[0].AirdropID != fmt.Sprint(airdrops.Listed+2) || len(p.State.byID) != airdrops.Listed {
 		t.Errorf("%d airdrops, %v", len(v.Airdrops), err)
@@ -74,9 +73,7 @@ func TestAirdropsOfAFileAreListed(t *testing.T) {
 	put := func(file, text string) string {
 		t.Helper()
 		key := drop.Key(airdrops.Name, file)
-		if _, err := w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: strings.NewReader(text)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.bucket, Key: &key, Body: strings.NewReader(text)}))(t)
 		return key
 	}
 	line := func(id, title string) string {
@@ -108,9 +105,7 @@ func TestAirdropsOfAFileAreListed(t *testing.T) {
 	testenv.Until(t, "a later line replaces it", func() bool { return slices.Equal(listed(), want) })
 	stop()
 
-	if _, err := w.objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.bucket, Key: aws.String("views/" + airdrops.Name + ".json.zst")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.bucket, Key: aws.String("views/" + airdrops.Name + ".json.zst")}))(t)
 	if got := listed(); len(got) > 0 {
 		t.Fatalf("the view is not lost: %q", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/testing/must"
 )
 
 // TestViewsOfEntriesEndTheSameWhateverHappens lets entries come late, twice and in any
@@ -25,9 +26,7 @@ func viewsEndTheSame[T, V any](t *testing.T, of *entries[T, V], draw func(*rapid
 	apply := func(t *rapid.T, p Projection, list ...T) {
 		b := NewBatch()
 		*of.in(b) = list
-		if err := p.Apply(b, engine.NewReads(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(b, engine.NewReads(), time.Now()))
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(draw), 1, 12).Draw(t, "entries")
@@ -44,9 +43,7 @@ func viewsEndTheSame[T, V any](t *testing.T, of *entries[T, V], draw func(*rapid
 			}
 			if rapid.Bool().Draw(t, "restart") {
 				p = of.newView()
-				if err := p.Restore(map[string][]byte{p.Name(): last}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Restore(map[string][]byte{p.Name(): last}))
 			}
 		}
 		if diff := gocmp.Diff(string(want), string(last)); diff != "" || strings.Contains(string(want), absent) {

@@ -22,8 +22,7 @@ func readDelivered(t *testing.T, s Stores) delivered.View {
 	if err != nil {
 		return nil
 	}
-	v := must.Get(delivered.Published("small").Decode(body))(t)
-	return v
+	return must.Get(delivered.Published("small").Decode(body))(t)
 }
 
 // Fruits and greens are datasets of the small domain: words that begin with f and g.

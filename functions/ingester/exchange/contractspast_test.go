@@ -59,8 +59,7 @@ func (w *world) round(t *testing.T, m *memory, all []Projection, from engine.Pos
 
 func decimal(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {

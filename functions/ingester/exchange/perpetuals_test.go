@@ -316,8 +316,7 @@ func TestTheViewOfContractsHasTheNewestOfEach(t *testing.T) {
 			{Pair: a, Rate: dec(2), RateTime: at + 2}, {Pair: b, Size: dec(3), Value: dec(4), InterestTime: at + 5},
 		}}
 		read := func() contracts.View {
-			v := must.Get(contracts.Published.Decode(m.views[contracts.Name]))(t)
-			return v
+			return must.Get(contracts.Published.Decode(m.views[contracts.Name]))(t)
 		}
 		if diff := cmp.Diff(want, read(), equalDecimals); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -45,8 +45,7 @@ func recordedLiquidations(t *testing.T) (list []market.PairLiquidation) {
 
 func parsed(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // However the orders of a recording come, twice and in any order, the hours and half hours

@@ -6,6 +6,7 @@ import (
 
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
@@ -18,9 +19,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 		for id := from; id < to; id++ {
 			b.Trades = append(b.Trades, market.PairTrade{Pair: pair, ID: id, Time: now.UnixMilli() + id, Side: market.Sell, Px: market.DecimalFromInt(2), Sz: market.DecimalFromInt(3)})
 		}
-		if err := p.Apply(b, nil, now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Apply(b, nil, now))
 	}
 	published := func(p Projection) (pairtrades.View, bool) {
 		t.Helper()
@@ -28,10 +27,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 		if len(views) == 0 {
 			return pairtrades.View{}, false
 		}
-		v, err := pairtrades.Published.Decode(views[0].Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(pairtrades.Published.Decode(views[0].Body))(t)
 		return v, true
 	}
 	apply(p, "a:x", 1, 450)
@@ -57,9 +53,7 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 	}
 	// Another process goes on, and a pair that trades no more is dropped.
 	q := newTrades()
-	if err := q.Restore(map[string][]byte{pairtrades.Name: pairtrades.Published.Encode(v)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, q.Restore(map[string][]byte{pairtrades.Name: pairtrades.Published.Encode(v)}))
 	now = now.Add(25 * time.Hour)
 	apply(q, "a:x", 450, 460)
 	if v, ok = published(q); !ok || len(v.Trades("a:x")) != pairtrades.Most || v.Trades("a:x")[99].ID != 459 || v.Trades("b:x") != nil {

@@ -45,8 +45,7 @@ func stepped(db DB, table, owner string) (*Lease, *stopped) {
 
 func look(t *testing.T, l *Lease) *Term {
 	t.Helper()
-	term := must.Get(l.look(t.Context()))(t)
-	return term
+	return must.Get(l.look(t.Context()))(t)
 }
 
 func confirm(t *testing.T, term *Term) {

@@ -73,11 +73,9 @@ func TestUnderARetentionNothingIsLost(t *testing.T) {
 func decoded(t rapid.TB, series string, row []byte) any {
 	t.Helper()
 	if series == accounts.Name {
-		a := must.Get(accounts.Decode("", store.Point{Extra: row}))(t)
-		return a
+		return must.Get(accounts.Decode("", store.Point{Extra: row}))(t)
 	}
-	s := must.Get(accountstats.Decode(row))(t)
-	return s
+	return must.Get(accountstats.Decode(row))(t)
 }
 
 // shortlyLate has some batches come behind later ones, as those of a source that is read

@@ -227,14 +227,12 @@ func (s *simVenue) adjusted(b *Batch) map[string]adjusted {
 
 func (s *simVenue) state(address, dex string) market.AccountState {
 	s.t.Helper()
-	state := must.Get(wire.ParseAccount(s.askOf("clearinghouseState", address, `,"dex":"`+dex+`"`), dex))(s.t)
-	return state
+	return must.Get(wire.ParseAccount(s.askOf("clearinghouseState", address, `,"dex":"`+dex+`"`), dex))(s.t)
 }
 
 func (s *simVenue) balances(address string) []market.SpotBalance {
 	s.t.Helper()
-	balances := must.Get(wire.ParseSpotBalances(s.askOf("spotClearinghouseState", address, "")))(s.t)
-	return balances
+	return must.Get(wire.ParseSpotBalances(s.askOf("spotClearinghouseState", address, "")))(s.t)
 }
 
 // orders are the open orders of an account in all dexes.

@@ -9,8 +9,7 @@ import (
 
 func decimal(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // What each venue counts comes out in base coins and quote units.

@@ -135,6 +135,5 @@ type recordedOrder struct {
 
 func encodeOrders(t *testing.T, orders []recordedOrder) []byte {
 	t.Helper()
-	text := must.Get(json.Marshal(orders))(t)
-	return text
+	return must.Get(json.Marshal(orders))(t)
 }

@@ -165,8 +165,7 @@ func invoke(h *lambdahost.Host, o order) (sight, error) {
 
 func mustInvoke(t testing.TB, h *lambdahost.Host, o order) sight {
 	t.Helper()
-	s := must.Get(invoke(h, o))(t)
-	return s
+	return must.Get(invoke(h, o))(t)
 }
 
 // ownAndWait is a second owner in a process of its own: it starts an instance,

@@ -145,8 +145,7 @@ func TestFiguresAgreeWithEachOtherOverTime(t *testing.T) {
 
 func number(t *testing.T, n json.Number) float64 {
 	t.Helper()
-	f := must.Get(n.Float64())(t)
-	return f
+	return must.Get(n.Float64())(t)
 }
 
 // A change of a price in a day is nearly the same in dollars and in yuan.

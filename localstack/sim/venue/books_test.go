@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -26,14 +27,9 @@ func busy(t testing.TB, cfg Config, live time.Duration) *Venue {
 	if cfg.Traders == 0 {
 		cfg.Traders = 120
 	}
-	v, err := Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(Open(cfg))(t)
 	t.Cleanup(func() { v.Close() })
-	if err := v.Advance(noon.Add(live)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Advance(noon.Add(live)))
 	return v
 }
 
@@ -288,9 +284,7 @@ func TestFundingNetsToZeroUpToRounding(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal(ev, &x); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(ev, &x))
 			if x.Inner.Funding == nil {
 				continue
 			}
@@ -359,10 +353,7 @@ func TestHistoryIsSmallAndHasEverything(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	days := testenv.Amount(12, 30)
-	v, err := Open(Config{Seed: 3, NodeDir: dir, HistoryDays: days, Clock: still(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(Open(Config{Seed: 3, NodeDir: dir, HistoryDays: days, Clock: still(noon)}))(t)
 	defer v.Close()
 	fills := nodeFills(t, dir)
 	if len(fills) < 400*days || len(fills) > 800*days {

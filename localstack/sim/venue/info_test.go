@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quotary/shared/testing/must"
 )
 
 // post sends one /info body to a handler.
@@ -19,10 +21,7 @@ func post(t testing.TB, h http.Handler, body string) (int, string, http.Header) 
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	data, err := io.ReadAll(w.Result().Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(w.Result().Body))(t)
 	return w.Code, string(data), w.Result().Header
 }
 
@@ -408,10 +407,7 @@ func TestTruthIsServed(t *testing.T) {
 }
 
 func FuzzInfo(f *testing.F) {
-	v, err := Open(Config{Traders: 60, HistoryDays: 1, Clock: still(noon)})
-	if err != nil {
-		f.Fatal(err)
-	}
+	v := must.Get(Open(Config{Traders: 60, HistoryDays: 1, Clock: still(noon)}))(f)
 	defer v.Close()
 	user := busiest(v)
 	f.Add(`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":2}`)

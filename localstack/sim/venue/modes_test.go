@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -55,9 +56,7 @@ func TestMoneyIsConservedExactlyInEveryMode(t *testing.T) {
 			}
 			for _, l := range e.out.ledgers {
 				var d struct{ Type, Operation string }
-				if err := json.Unmarshal([]byte(l.Rec.Delta), &d); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal([]byte(l.Rec.Delta), &d))
 				seen[d.Type+d.Operation]++
 			}
 			for _, f := range e.out.forced {

@@ -58,6 +58,5 @@ func supplied(t *testing.T, cfg Config) []byte {
 	for coin, blocks := range empty {
 		t.Errorf("a side of %s was empty after %d of %d blocks", coin, blocks, v.eng.Block)
 	}
-	text := must.Get(json.Marshal(v.Truth()))(t)
-	return text
+	return must.Get(json.Marshal(v.Truth()))(t)
 }

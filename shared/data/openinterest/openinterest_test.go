@@ -54,8 +54,7 @@ func TestTheStoredView(t *testing.T) {
 func TestTheViewIsSortedByValueAndSummedUp(t *testing.T) {
 	t.Parallel()
 	dec := func(text string) market.Decimal {
-		d := must.Get(market.ParseDecimal(text))(t)
-		return d
+		return must.Get(market.ParseDecimal(text))(t)
 	}
 	small, ok := NewCoin("BTC", market.OpenInterest{Longs: 1, Shorts: 2, LongSize: dec("2"), ShortSize: dec("2")}, dec("100.5"), 7)
 	if want := (Coin{"BTC", 3, "201.0", "201.0", "402.0", "134.0", 7}); !ok || small != want {

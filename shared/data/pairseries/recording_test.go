@@ -37,8 +37,7 @@ func table(t *testing.T, path string) map[int64]map[string]string {
 
 func number(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 const (

@@ -42,8 +42,7 @@ func TestATokenThatCannotRegisterIsRefused(t *testing.T) {
 	b := newBed(t)
 	preset := Preset{Name: "Acme", Level: "gold", MaxSubKeys: 3}
 	create := func(expiresIn int64) (string, Invite) {
-		token, invite := must.Get2(b.CreateInvite(t.Context(), preset, expiresIn))(t)
-		return token, invite
+		return must.Get2(b.CreateInvite(t.Context(), preset, expiresIn))(t)
 	}
 	used, _ := create(0)
 	must.Get(b.Register(t.Context(), used))(t)

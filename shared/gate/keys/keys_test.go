@@ -67,8 +67,7 @@ func (b *bed) distributor(change ...func(*Preset)) Registration {
 		c(&preset)
 	}
 	token, _ := must.Get2(b.CreateInvite(b.t.Context(), preset, 0))(b.t)
-	r := must.Get(b.Register(b.t.Context(), token))(b.t)
-	return r
+	return must.Get(b.Register(b.t.Context(), token))(b.t)
 }
 
 // subKey creates one of the distributor.
@@ -77,8 +76,7 @@ func (b *bed) subKey(distributor string, in NewSubKey) (SubKey, Secret) {
 	if in.Name == "" {
 		in.Name = "client"
 	}
-	k, secret := must.Get2(b.CreateSubKey(b.t.Context(), distributor, in))(b.t)
-	return k, secret
+	return must.Get2(b.CreateSubKey(b.t.Context(), distributor, in))(b.t)
 }
 
 // level puts one with these actions.

@@ -17,8 +17,7 @@ import (
 // resolve reads a principal that must exist.
 func (b *bed) resolve(accessKey string) Principal {
 	b.t.Helper()
-	p := must.Get(b.Resolve(b.t.Context(), accessKey))(b.t)
-	return p
+	return must.Get(b.Resolve(b.t.Context(), accessKey))(b.t)
 }
 
 func TestASubKeyResolvesToAllThatDecidesAboutARequest(t *testing.T) {

@@ -372,6 +372,5 @@ func BenchmarkEncodingJSON(b *testing.B) {
 
 func decimal(t *testing.T, s string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(s))(t)
-	return d
+	return must.Get(market.ParseDecimal(s))(t)
 }

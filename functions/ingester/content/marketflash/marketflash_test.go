@@ -19,8 +19,7 @@ import (
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 var noon = time.Date(2026, 11, 23, 13, 0, 0, 0, time.UTC)

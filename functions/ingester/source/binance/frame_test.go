@@ -24,8 +24,7 @@ const (
 func TestFramesThatTheVenueSends(t *testing.T) {
 	t.Parallel()
 	dec := func(text string) market.Decimal {
-		d := must.Get(market.ParseDecimal(text))(t)
-		return d
+		return must.Get(market.ParseDecimal(text))(t)
 	}
 	for _, c := range []struct {
 		name, line string

@@ -178,8 +178,7 @@ func TestTheTradesOfASessionAddUpToTheExchangesMinute(t *testing.T) {
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // Orders that closed positions by force, as frames: each is a liquidation of the position

@@ -19,8 +19,7 @@ import (
 // Decimal reads a decimal that a simulator writes.
 func Decimal(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // Serve serves a simulated exchange until the test ends, and returns its address.
