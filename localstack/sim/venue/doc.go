@@ -28,6 +28,20 @@
 // rounding of funding leaves over is kept in [TruthBooks.FundingResidue], so that
 // money is conserved to the last unit.
 //
+// # Modes
+//
+// With [Config.Modes] accounts have modes. A standard one has cash in each dex, in the dex's
+// collateral. A unified one has one balance per token in spot, which backs the cross positions
+// of all dexes with that collateral; what an isolated position has set aside is part of the
+// balance. A token's total on /info is the booked balance and the unrealized PnL of what it
+// backs; the summaries of the dexes are a sub-ledger whose value is what is used and a 2701st
+// of it. Under portfolio margin tokens back each other by a table of the venue's own, and what
+// an account lacks is borrowed at the end of the block. Interest grows from one borrowLend
+// update of a token to the next, which books it: first interestAmount, then amount. A third of
+// all but these change between standard and unified some times a day, which no stream tells of; [Venue.ChangeMode] does it at once. What accounts own at cost follows from the
+// streams in every mode, but for updates of type simulatedGrant, which stands for a type that
+// nobody knows (its delta has the amount that came into spot).
+//
 // # What is remembered
 //
 // /info answers from rings: per trader the newest 500 fills, 500 funding

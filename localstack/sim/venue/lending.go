@@ -61,7 +61,12 @@ func (e *engine) borrowLend(u, t int, operation string, amount int64) {
 
 // lend has an account under portfolio margin supply or borrow something, or end that.
 func (e *engine) lend(u int) bool {
-	t := [...]int{0, 0, 2, usdh}[e.Rng.n(4)]
+	t := [...]int{0, 0, hype, usdh}[e.Rng.n(4)]
+	for owed := range e.tokens { // debts first, where there is something to pay them with
+		if e.Acc[u].lent(owed) < 0 && e.spotFree(u, owed) > 0 {
+			t = owed
+		}
+	}
 	some := max(0, e.spotFree(u, t)) / e.Rng.between(3, 8)
 	switch lent := e.Acc[u].lent(t); {
 	case lent > 0 && e.Rng.percent(60):

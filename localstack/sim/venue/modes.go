@@ -1,5 +1,11 @@
 package venue
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // mode is how an account's money backs its positions.
 type mode uint8
 
@@ -33,7 +39,7 @@ func giveModes(seed uint64, prof []profile, mk []market) {
 			continue
 		}
 		p.Mode = modePattern[(uint64(i)+seed)%uint64(len(modePattern))]
-		if i%2 == 0 && p.Kind != kindSpot {
+		if i/len(modePattern)%4 != 0 && p.Kind != kindSpot {
 			p.Coins = append(p.Coins, widen(mk, i)...)
 		}
 		p.Fickle = p.Mode != modePortfolio && i%3 == 0
@@ -107,7 +113,7 @@ func (e *engine) joint(u, a, b int) bool {
 
 // loanToValue is the part, in percent, of a token's worth that backs positions under
 // portfolio margin, by token. The venue's own table is not public.
-var loanToValue = [...]int64{0: 100, 2: 65, 3: 50, usdh: 100}
+var loanToValue = [...]int64{0: 100, hype: 65, 3: 50, usdh: 100}
 
 // backing is what an account has behind the cross positions of a dex, without their PnL: in
 // millionths of its collateral, under portfolio margin of a USDC.
@@ -297,4 +303,21 @@ func (e *engine) split(u int, to mode) bool {
 	}
 	a.Mode, a.Backs = to, 0
 	return true
+}
+
+// ChangeMode changes the mode of an account between blocks, to unifiedAccount, default or
+// disabled, and reports whether it could: not to the kind that it has, and not where positions
+// would lose what stands behind them. A kill before the next block may lose it.
+func (v *Venue) ChangeMode(address, name string) (bool, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	u := v.eng.userIndex(strings.ToLower(address))
+	to := mode(slices.Index(modeNames[:], name))
+	if u < 0 || u <= makers || to > modeUnified {
+		return false, fmt.Errorf("account %q cannot become %q", address, name)
+	}
+	if !v.eng.setMode(u, to) {
+		return false, nil
+	}
+	return true, v.checkpoint()
 }
