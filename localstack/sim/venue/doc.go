@@ -38,9 +38,10 @@
 // of it. Under portfolio margin tokens back each other by a table of the venue's own, and what
 // an account lacks is borrowed at the end of the block. Interest grows from one borrowLend
 // update of a token to the next, which books it: first interestAmount, then amount. A third of
-// all but these change between standard and unified some times a day, which no stream tells of; [Venue.ChangeMode] does it at once. What accounts own at cost follows from the
-// streams in every mode, but for updates of type simulatedGrant, which stands for a type that
-// nobody knows (its delta has the amount that came into spot).
+// all but these change between standard and unified some twelve times a day, which no stream
+// tells of; [Venue.ChangeMode] does it at once. What accounts own at cost follows from the
+// streams in every mode. Updates of type simulatedGrant stand for a type that nobody knows:
+// their amount comes into spot.
 //
 // # What is remembered
 //

@@ -19,7 +19,7 @@ func TestBothSidesOfEveryBookAreSuppliedAfterEveryBlock(t *testing.T) {
 	for seed := range testenv.Amount[uint64](2, 20) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			cfg := Config{Seed: seed + 1, HistoryDays: 1, FillsPerSecond: 60}
+			cfg := Config{Seed: seed + 1, HistoryDays: 1, FillsPerSecond: 60, Modes: seed%2 == 1}
 			if first := supplied(t, cfg); seed == 0 && !bytes.Equal(first, supplied(t, cfg)) {
 				t.Error("two runs of one seed differ")
 			}
