@@ -32,6 +32,8 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	// The tests wait for the product more than they work; go test -parallel says otherwise.
+	_ = flag.Set("test.parallel", "8")
 	flag.Parse()
 	os.Exit(run(m))
 }
