@@ -33,6 +33,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // cost is what a request costs of DynamoDB in all functions that it passes, those warm.
@@ -76,18 +77,11 @@ func TestCostsOfRequests(t *testing.T) {
 	c.sockets()
 	c.looks()
 	c.rows()
-	text, err := json.MarshalIndent(c.counted, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.MarshalIndent(c.counted, "", "  "))(t)
 	text = append(text, '\n')
 	if *apitest.Update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(costsFile, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o755))
+		must.Do(t, os.WriteFile(costsFile, text, 0o644))
 		writeGuide(t, true)
 		return
 	}
@@ -145,10 +139,7 @@ func (c *costs) authorize(p signature.Params, event events.APIGatewayCustomAutho
 	event.QueryStringParameters = map[string]string{
 		signature.AccessKeyID: p.AccessKeyID, signature.Nonce: p.Nonce, signature.Timestamp: p.Timestamp, signature.Signature: p.Signature,
 	}
-	text, err := json.Marshal(event)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(event))(c.t)
 	answer, err := c.host.Invoke(c.t.Context(), catalog.FunctionAuthorizer, text)
 	var failed *lambdahost.FunctionError
 	if errors.As(err, &failed) && failed.Message == "Unauthorized" {
@@ -351,9 +342,7 @@ func (c *costs) management() {
 func (c *costs) sockets() {
 	quota := int64(10)
 	caps := c.Register(c.t, keys.Preset{Name: "Caps", Level: "all", MaxSubKeys: 1, WSConnLimit: 100, WSSubLimit: 1000})
-	if err := c.Keys.PutLevel(c.t.Context(), caps.AccessKey, "all", keys.Allow(catalog.Actions()...)); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.Keys.PutLevel(c.t.Context(), caps.AccessKey, "all", keys.Allow(catalog.Actions()...)))
 	limited := c.Issue(c.t, caps, keys.NewSubKey{Name: "limited", MonthlyQuota: &quota, WSConnLimit: 10, WSSubLimit: 100})
 	for _, kind := range []struct {
 		with string
@@ -374,21 +363,16 @@ func (c *costs) looks() {
 		distributorOf[c.Issue(c.t, of, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &quota}).AccessKey] = of.AccessKey
 	}
 	statuses := keys.New(c.rules.DynamoDB(c.DB), c.Prefix+schema.KeysTable, nil, c.Now)
-	if _, err := statuses.Statuses(c.t.Context(), distributorOf); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Get(statuses.Statuses(c.t.Context(), distributorOf))(c.t)
 	c.noteShare(keyLook, float64(len(distributorOf)))
 }
 
 // silent has the last message of a connection be one of long ago.
 func (c *costs) silent(connection string, ms int64) {
-	_, err := c.DB.UpdateItem(c.t.Context(), &dynamodb.UpdateItemInput{
+	must.Get(c.DB.UpdateItem(c.t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(c.Prefix + schema.ConnectionsTable), Key: attr.Item{"pk": attr.S("c#" + connection), "sk": attr.S("c")},
 		UpdateExpression: aws.String("SET seen = :ms"), ExpressionAttributeValues: attr.Item{":ms": attr.N(ms)},
-	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	}))(c.t)
 }
 
 func (c *costs) socketOf(with string, key apitest.Key) {
@@ -416,10 +400,7 @@ func (c *costs) socketOf(with string, key apitest.Key) {
 		event.RequestContext.RequestID = rand.Text()
 		event.RequestContext.RouteKey, event.RequestContext.RequestTimeEpoch, event.Body = step.route, now, step.body
 		event.RequestContext.EventType = map[string]string{"$connect": "CONNECT", "$disconnect": "DISCONNECT", "$default": "MESSAGE"}[step.route]
-		text, err := json.Marshal(event)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(event))(c.t)
 		answer, err := c.host.Invoke(c.t.Context(), catalog.FunctionSocket, text)
 		if err != nil || !strings.Contains(string(answer), `"statusCode":200`) {
 			c.t.Fatalf("%s: %s, %v", step.request, answer, err)

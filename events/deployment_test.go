@@ -33,6 +33,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -75,10 +76,7 @@ func deploy(t *testing.T) *deployment {
 	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), rules: awsrules.New(t), calls: &calls{seen: map[[3]string]bool{}}}
 	d.rules.Hold, d.rules.Latency = 0, 0 // only what is counted matters
 	d.account = &account{calls: d.calls}
-	programs, err := testenv.Programs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	programs := must.Get(testenv.Programs())(t)
 	keys := filepath.Join(t.TempDir(), "data-keys.json")
 	// The data key of apitest's worlds.
 	text, err := json.Marshal(map[string]any{"current": "test", "keys": map[string][]byte{"test": bytes.Repeat([]byte{7}, 32)}})
@@ -93,9 +91,7 @@ func deploy(t *testing.T) *deployment {
 	storetest.Publish(t, d.views, coins.Published, coins.View{})
 	storetest.Publish(t, d.views, openinterest.Published, openinterest.View{})
 	storetest.Publish(t, d.views, openorders.PublishedTop, openorders.Top{Time: 1})
-	if err := d.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(1, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(1, nil)))
 	// A perpetual has figures, and no K-lines yet, so that what it takes to show either is
 	// asked for.
 	followed := contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}
@@ -103,9 +99,7 @@ func deploy(t *testing.T) *deployment {
 	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}}}
 	storetest.Publish(t, d.views, pairs.Published, listed)
 	// The account of the samples is known, and the venue is to be asked about it again.
-	if err := d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress})}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress})}))
 	// A perpetual of the perpetual exchange has just traded.
 	now := time.Now().UnixMilli()
 	storetest.Publish(t, d.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}})
@@ -154,10 +148,7 @@ func deploy(t *testing.T) *deployment {
 // stores is a way to the engine and to an S3 that notes who asks for what.
 func (d *deployment) stores(t *testing.T) string {
 	t.Helper()
-	engine, err := url.Parse(storetest.Endpoint(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must.Get(url.Parse(storetest.Endpoint(t)))(t)
 	dynamodb, s3 := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
 	dynamodb.Transport = d.rules.RoundTripper(http.DefaultTransport)
 	s3.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket

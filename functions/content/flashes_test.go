@@ -18,6 +18,7 @@ import (
 	"quotary/shared/data/members"
 	"quotary/shared/search"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -74,9 +75,7 @@ func newFlashes(t *testing.T, list func(time.Time) []flashes.Flash, unseen ...fu
 		tree.Add(list)
 		for level, body := range tree.Changed() {
 			if body != nil {
-				if err := views.Publish(t.Context(), flashindex.Name(platform, level), body); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, views.Publish(t.Context(), flashindex.Name(platform, level), body))
 			}
 		}
 	}

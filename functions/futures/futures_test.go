@@ -20,6 +20,8 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 const (
@@ -49,11 +51,7 @@ func newWorld(t *testing.T) *world {
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // put writes a value for each of the last minutes, the newest of them in the running one.
@@ -73,9 +71,7 @@ func (w *world) put(t *testing.T, s pairseries.Series[market.Bar], key string, m
 		for _, bar := range parts {
 			list = append(list, bar)
 		}
-		if err := s.Put(t.Context(), w.series, key, tier, list...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Put(t.Context(), w.series, key, tier, list...))
 	}
 }
 
@@ -143,9 +139,7 @@ func TestLiquidationsOfAPairAreListedOldestFirst(t *testing.T) {
 	for n := range int64(40) {
 		parts = append(parts, market.Liquidated{Time: apitest.Start.Add(-time.Duration(n) * time.Minute).UnixMilli(), Long: dec(t, strconv.FormatInt(1000+n, 10)), Short: dec(t, "0.5"), Count: 2, Largest: dec(t, "1000")})
 	}
-	if err := pairseries.Liquidations.Put(t.Context(), w.series, btc, pairseries.Tiers[0], parts...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pairseries.Liquidations.Put(t.Context(), w.series, btc, pairseries.Tiers[0], parts...))
 	w.Get(t, w.SubKey, base+"/liquidation/history?symbol="+btc+"&interval=30m").Golden(t, "liquidations")
 	list := apitest.Data[[]catalog.PairLiquidation](t, w.Get(t, w.SubKey, base+"/liquidation/history?interval=1m&dbkey="+btc))
 	if len(list) != 10 || list[9].Time != apitest.Start.UnixMilli() || list[9].LongUSD != "1000" || list[0].LongUSD != "1009" {
@@ -194,9 +188,7 @@ func TestTheLiquidationMapIsTheModelOfTurnoverAndOpenInterest(t *testing.T) {
 	}
 	// Three buckets opened a million each, of which 40 % at 10: longs are closed at 90,361.
 	want := catalog.LiquidationRow{"90300", "90400", "1200000"}
-	if diff := cmp.Diff(want, m.DataMap["10"].Long[0]); diff != "" {
-		t.Errorf("longs of 10 (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, m.DataMap["10"].Long[0], "longs of 10")
 	all := apitest.Data[catalog.EstimatedLiquidationHistory](t, w.Get(t, w.SubKey, base+"/estimated-liquidation/history?dbkey="+btc))
 	if len(all.TimePoints) != 4 {
 		t.Errorf("%d times, 4 wanted", len(all.TimePoints))

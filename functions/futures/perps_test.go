@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/contexts"
@@ -19,6 +17,8 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 const pepe = "kpepeswapusdc:hyperliquid"
@@ -100,9 +100,7 @@ func TestTheOpenBucketOfThePerpetualExchangeHasWhatItExpects(t *testing.T) {
 		fmt.Sprintf("&interval=1h&limit=1&end_time=%d", start+hour-1):  {expected},
 		fmt.Sprintf("&interval=15m&limit=1&end_time=%d", start+hour/5): {{Time: start - hour/4, Open: "0.00003", High: "0.00003", Low: "0.00003", Close: "0.00003"}},
 	} {
-		if diff := cmp.Diff(want, w.bars(t, path+query)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
+		check.Equalf(t, want, w.bars(t, path+query), "%s", query)
 	}
 	if list := w.bars(t, base+"/funding-rate/history?symbol="+pepe); len(list) != 0 {
 		t.Errorf("of a coin whose rate is not known there is %+v", list)
@@ -140,9 +138,7 @@ func TestFundingOfThePerpetualExchangeIsWhatItExpectedUntilItPaid(t *testing.T) 
 			{Time: start - 90*minute, Open: "0", High: "0.000013", Low: "0", Close: "0.000013"},
 		},
 	} {
-		if diff := cmp.Diff(want, w.bars(t, path+query)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
+		check.Equalf(t, want, w.bars(t, path+query), "%s", query)
 	}
 }
 
@@ -200,9 +196,7 @@ func TestPerpetualsOfThePerpetualExchangeAreRankedAmongTheOthers(t *testing.T) {
 		bar.Add(opens+3_540_000, dec(t, strconv.FormatInt(170_000-n, 10)+".5"))
 		hours = append(hours, bar)
 	}
-	if err := pairseries.Interest.Put(t.Context(), w.series, "btcswapusdc:hyperliquid", pairseries.Tiers[1], hours...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pairseries.Interest.Put(t.Context(), w.series, "btcswapusdc:hyperliquid", pairseries.Tiers[1], hours...))
 	w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd&lan=en&pageSize=1").Golden(t, "interest-perp")
 	list := apitest.Data[catalog.FuturesInterestList](t, w.Get(t, w.SubKey, "/v2/futures/interest?currency=usd")).List
 	var got []string

@@ -20,6 +20,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -77,11 +78,7 @@ func (w *world) put(t *testing.T, pair string) {
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 func TestKlinesOfAPair(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestPlatformsAndTheirInflow(t *testing.T) {
@@ -30,10 +31,7 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 		t.Errorf("where nothing is followed there are %v", list)
 	}
 	minute := func(ago int, net string) platformflows.Minute {
-		d, err := market.ParseDecimal(net)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(market.ParseDecimal(net))(t)
 		return platformflows.Minute{Time: apitest.Start.Add(-time.Duration(ago) * time.Minute).UnixMilli(), Net: d}
 	}
 	flows := platformflows.View{Platforms: []platformflows.Platform{
@@ -77,8 +75,6 @@ func trade(t *testing.T, side market.Side, ago time.Duration, size string) marke
 	t.Helper()
 	px, err1 := market.ParseDecimal("100")
 	sz, err2 := market.ParseDecimal(size)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
 	return market.Trade{Side: side, Time: apitest.Start.Add(-ago).UnixMilli(), Tid: int64(ago), Px: px, Sz: sz}
 }

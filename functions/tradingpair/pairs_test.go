@@ -17,15 +17,12 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func dec(t *testing.T, text string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // newWorld has four pairs of two platforms, the prices of three of them, and two perpetuals

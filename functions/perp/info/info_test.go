@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/datatest"
@@ -20,6 +18,8 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 const path = "/upgrade/v2/hl/info"
@@ -126,11 +126,7 @@ func (w *world) candles(t *testing.T, coin string, hour time.Time, minutes ...in
 
 func dec(t *testing.T, s string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(market.ParseDecimal(s))(t)
 }
 
 func TestCandleSnapshot(t *testing.T) {
@@ -155,9 +151,7 @@ func TestCandleSnapshot(t *testing.T) {
 		for _, c := range apitest.Data[[]catalog.Candle](t, w.ask(t, `{"type":"candleSnapshot","req":{"coin":"BTC",`+req+`}}`)) {
 			got = append(got, (c.T-ms)/60_000)
 		}
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", req, diff)
-		}
+		check.Equalf(t, want, got, "%s", req)
 	}
 }
 

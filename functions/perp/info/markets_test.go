@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/books"
@@ -18,6 +16,7 @@ import (
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 )
 
 // someContexts has the figures of two dexs and of the spot markets.
@@ -119,9 +118,7 @@ func TestFundingHistory(t *testing.T) {
 		for _, f := range apitest.Data[[]catalog.FundingRate](t, w.ask(t, `{"type":"fundingHistory","coin":"BTC",`+fields+`}`)) {
 			got = append(got, now-f.Time)
 		}
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", fields, diff)
-		}
+		check.Equalf(t, want, got, "%s", fields)
 	}
 	list := apitest.Data[[]catalog.FundingRate](t, w.ask(t, `{"type":"fundingHistory","coin":"BTC","startTime":0}`))
 	if len(list) != maxFunding || list[0].Time != now-599*hour+17 {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/datatest"
@@ -16,6 +14,8 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 const root = "/upgrade/v2/hl"
@@ -64,11 +64,7 @@ func (w *world) trade(t *testing.T, coin string, first time.Time, every time.Dur
 
 func dec(t *testing.T, s string) market.Decimal {
 	t.Helper()
-	d, err := market.ParseDecimal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(market.ParseDecimal(s))(t)
 }
 
 var someTickers = []tickers.Ticker{
@@ -121,9 +117,7 @@ func TestTickersFollowTheViewAfterItsPeriod(t *testing.T) {
 func TestABrokenViewIsAnInternalErrorThatRevealsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.views.Publish(t.Context(), tickers.Name, []byte(`"secret"`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.views.Publish(t.Context(), tickers.Name, []byte(`"secret"`)))
 	for _, path := range []string{"/tickers", "/tickers/coin/BTC"} {
 		w.Get(t, w.SubKey, root+path).Refused(t, http.StatusInternalServerError, "internal error")
 	}
@@ -191,9 +185,7 @@ func TestKlinesAreTheNewestThatOpenInTheSpan(t *testing.T) {
 		for _, k := range rows {
 			got = append(got, (k.OpenTime-ms)/1000)
 		}
-		if diff := gocmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
+		check.Equalf(t, want, got, "%s", query)
 	}
 	rows := apitest.Data[[]catalog.TakerKline](t, w.Get(t, w.SubKey, root+"/klines-with-taker-vol/BTC/1s"))
 	if len(rows) != 100 {

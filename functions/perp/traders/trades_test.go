@@ -101,8 +101,7 @@ func TestWhatComesWhileARequestWaitsIsInItsAnswer(t *testing.T) {
 
 func decimal(t testing.TB, text string) market.Decimal {
 	t.Helper()
-	d := must.Get(market.ParseDecimal(text))(t)
-	return d
+	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // of are the statistics of an account.

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // events draws events of an account, as what they do to its statistics. Some are late.
@@ -86,9 +87,7 @@ func TestWhatIsKeptFoldsOnFromItsRow(t *testing.T) {
 				}
 			case 2:
 				if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
-					if err := k.Restart(nil); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, k.Restart(nil))
 					atOnce = market.TraderStats{Hours: atOnce.Hours}
 				}
 			}
@@ -126,10 +125,7 @@ func TestStatisticsAreReadInTheOrderOfTheAddresses(t *testing.T) {
 	storetest.PutSeries(t, series, Row("0x1", &one), Row("0x2", &two))
 	want := []*market.TraderStats{&two, nil, &one, &two}
 	n := 0
-	for s, err := range Read(t.Context(), series, []string{"0x2", "0x3", "0x1", "0x2"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for s := range must.All(t, Read(t.Context(), series, []string{"0x2", "0x3", "0x1", "0x2"})) {
 		if diff := cmp.Diff(want[n], s, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })); diff != "" {
 			t.Errorf("at %d (-want +got):\n%s", n, diff)
 		}
@@ -203,10 +199,7 @@ func BenchmarkRead(b *testing.B) {
 	storetest.PutSeries(b, series, rows...)
 	now := int64(markettest.Base) + 60*dayMs
 	for b.Loop() {
-		for s, err := range Read(b.Context(), series, addresses) {
-			if err != nil {
-				b.Fatal(err)
-			}
+		for s := range must.All(b, Read(b.Context(), series, addresses)) {
 			s.Within(now-30*dayMs, now)
 			market.MaxDrawdown(s.Values(now-30*dayMs, now))
 		}

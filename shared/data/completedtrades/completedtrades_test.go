@@ -10,6 +10,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestStoredCompletedTrades(t *testing.T) {
@@ -59,10 +60,7 @@ func TestCompletedTradesAreFoundByAccountCoinAndEnd(t *testing.T) {
 	} {
 		of := Selection{Address: all[0].Address, Coin: c.coin, From: c.from, To: c.to}
 		n := 0
-		for trade, err := range Oldest(t.Context(), log, of) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for trade := range must.All(t, Oldest(t.Context(), log, of)) {
 			if n >= len(c.want) || trade.Tid != c.want[n] {
 				t.Errorf("%s: the %d. is %d, want %v", name, n+1, trade.Tid, c.want)
 				break
@@ -72,10 +70,7 @@ func TestCompletedTradesAreFoundByAccountCoinAndEnd(t *testing.T) {
 		if n != len(c.want) {
 			t.Errorf("%s: %d trades, want %v", name, n, c.want)
 		}
-		for trade, err := range Newest(t.Context(), log, of, 2) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for trade := range must.All(t, Newest(t.Context(), log, of, 2)) {
 			if n--; n < 0 || trade.Tid != c.want[n] {
 				t.Errorf("%s: newest first there is %d, want %v from the end", name, trade.Tid, c.want)
 			}

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 func TestStoredFills(t *testing.T) {
@@ -76,15 +76,8 @@ func TestAFillIsFoundByWhatNamesIt(t *testing.T) {
 		"nobody":                 {Newest(ctx, log, routed.Builder, "", 0), nil},
 	} {
 		var got []market.Fill
-		for f, err := range c.found {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, f)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("fills of %s (-want +got):\n%s", name, diff)
-		}
+		got = slices.AppendSeq(got, must.All(t, c.found))
+		check.Equalf(t, c.want, got, "fills of %s", name)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 var all = []market.Interval{
@@ -46,10 +47,7 @@ func TestAKlineOfAnyIntervalIsTheFoldOfItsTrades(t *testing.T) {
 			}
 		}
 		want = want[max(0, len(want)-limit):]
-		candles, err := klines.Newest(t.Context(), series, coin, interval, from, to, limit)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		candles := must.Get(klines.Newest(t.Context(), series, coin, interval, from, to, limit))(rt)
 		var got []string
 		for _, c := range candles {
 			got = append(got, string(klines.Append(nil, &c)))
@@ -82,11 +80,7 @@ func drawTrades(rt *rapid.T, i market.Interval) []market.Trade {
 }
 
 func decimal(rt *rapid.T, label string) market.Decimal {
-	d, err := market.ParseDecimal(fmt.Sprintf("%d.%02d", rapid.IntRange(1, 9).Draw(rt, label), rapid.IntRange(0, 99).Draw(rt, label)))
-	if err != nil {
-		rt.Fatal(err)
-	}
-	return d
+	return must.Get(market.ParseDecimal(fmt.Sprintf("%d.%02d", rapid.IntRange(1, 9).Draw(rt, label), rapid.IntRange(0, 99).Draw(rt, label))))(rt)
 }
 
 func fold(i market.Interval, trades []market.Trade) []market.Candle {
@@ -123,9 +117,7 @@ func TestAnUnreadableRowIsAnError(t *testing.T) {
 	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
 	row := klines.Row("BTC", market.Minute1, &market.Candle{OpenTime: base.UnixMilli()}, nil)
 	row.Body = []byte(`{"size":"many"}`)
-	if err := series.Put(t.Context(), []store.SeriesRow{row}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, series.Put(t.Context(), []store.SeriesRow{row}))
 	if _, err := klines.Newest(t.Context(), series, "BTC", market.Minute3, time.Time{}, time.Time{}, 10); err == nil {
 		t.Error("no error")
 	}

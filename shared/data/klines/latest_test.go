@@ -12,6 +12,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestTheLatestTradesAreThoseOfTheNewestSeconds(t *testing.T) {
@@ -30,10 +31,7 @@ func TestTheLatestTradesAreThoseOfTheNewestSeconds(t *testing.T) {
 		}
 		datatest.PutKlines(t, series, coin, trades...)
 		most := rapid.IntRange(1, 120).Draw(t, "most")
-		got, err := klines.LatestTrades(t.Context(), series, coin, most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(klines.LatestTrades(t.Context(), series, coin, most))(t)
 		want := trades[max(0, len(trades)-most):]
 		if len(got) != len(want) {
 			t.Fatalf("%d trades, want %d", len(got), len(want))

@@ -3,6 +3,7 @@ package ledgers
 import (
 	"encoding/json"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestStoredLedgerUpdates(t *testing.T) {
@@ -77,12 +79,7 @@ func TestALedgerUpdateIsFoundByAccountAndTime(t *testing.T) {
 		"the only one of an account": {NewestFunds(t.Context(), log, other.Address, none, none, 1), 1, other},
 	} {
 		var got []market.Ledger
-		for l, err := range c.read {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, l)
-		}
+		got = slices.AppendSeq(got, must.All(t, c.read))
 		if len(got) != c.want || c.newest.Hash != "" && !cmp.Equal(c.newest, got[0]) {
 			t.Errorf("%s: %d updates: %v", name, len(got), got)
 		}

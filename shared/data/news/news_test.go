@@ -14,6 +14,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 const seen = int64(1_795_000_000_000) // ms
@@ -206,8 +207,6 @@ func BenchmarkDecodeFullView(b *testing.B) {
 	body := Published.Encode(NewView(all))
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		if _, err := Published.Decode(body); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(Published.Decode(body))(b)
 	}
 }

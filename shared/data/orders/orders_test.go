@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 func newLog(t *testing.T) *store.Log {
@@ -62,26 +62,17 @@ func TestStatusesOfBothDatasetsComeNewestFirst(t *testing.T) {
 		status(3, 7, "4#filled"),
 	)
 	var got []string
-	for s, err := range orders.Statuses(t.Context(), log, orders.OfAccount(trader, ""), 100) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for s := range must.All(t, orders.Statuses(t.Context(), log, orders.OfAccount(trader, ""), 100)) {
 		got = append(got, fmt.Sprintf("%d#%s", s.Oid, s.Status))
 	}
 	want := []string{"3#canceled", "3#open", "2#filled", "2#open", "1#filled", "4#filled", "1#open"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, got)
 	for limit, want := range map[int][]string{
 		1: {"3#canceled"}, 3: {"3#canceled", "2#filled", "1#filled"}, 100: {"3#canceled", "2#filled", "1#filled", "4#filled"},
 	} {
-		if diff := cmp.Diff(want, ids(t)(orders.Latest(t.Context(), log, orders.OfAccount(trader, ""), limit))); diff != "" {
-			t.Errorf("latest %d (-want +got):\n%s", limit, diff)
-		}
+		check.Equalf(t, want, ids(t)(orders.Latest(t.Context(), log, orders.OfAccount(trader, ""), limit)), "latest %d", limit)
 	}
-	if diff := cmp.Diff([]string{"2#filled", "1#filled", "4#filled"}, ids(t)(orders.Filled(t.Context(), log, orders.OfAccount(trader, "BTC"), 100))); diff != "" {
-		t.Errorf("filled (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, []string{"2#filled", "1#filled", "4#filled"}, ids(t)(orders.Filled(t.Context(), log, orders.OfAccount(trader, "BTC"), 100)), "filled")
 }
 
 // Each order is met first with its newest status, also where its others stand
@@ -100,9 +91,7 @@ func TestEveryOrderOfManyPagesIsThereOnceWithItsNewestStatus(t *testing.T) {
 	put(t, log, rows...)
 	for _, limit := range []int{700, n, 2000} {
 		got := ids(t)(orders.Latest(t.Context(), log, orders.OfAccount(trader, "BTC"), limit))
-		if diff := cmp.Diff(want[:min(limit, n)], got); diff != "" {
-			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
-		}
+		check.Equalf(t, want[:min(limit, n)], got, "limit %d", limit)
 	}
 }
 

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"quotary/shared/data/fills"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 // fill is an execution of an order of the trader, ms after some time.
@@ -33,10 +33,7 @@ func open(ms, oid int64, sz string) market.OrderStatus {
 
 func sizes(t *testing.T, log *store.Log, of orders.Selection, limit int) map[int64]string {
 	t.Helper()
-	list, err := orders.Latest(t.Context(), log, of, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(orders.Latest(t.Context(), log, of, limit))(t)
 	sizes := map[int64]string{}
 	for _, s := range list {
 		sizes[s.Oid] = s.Sz
@@ -67,9 +64,7 @@ func TestAnOpenOrderShowsWhatRestsOfIt(t *testing.T) {
 		fill(75, 7, "0.1"), fill(85, 9, "1.0"),
 	)
 	want := map[int64]string{1: "10.0", 2: "8.75", 3: "5.0", 4: "2.0", 5: "0.0", 6: "7.0", 7: "0.2", 8: "10.0"}
-	if diff := cmp.Diff(want, sizes(t, log, orders.OfAccount(trader, ""), 100)); diff != "" {
-		t.Errorf("of the account (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, sizes(t, log, orders.OfAccount(trader, ""), 100), "of the account")
 	for oid, sz := range want {
 		if got := sizes(t, log, orders.OfOrder(oid), 1); got[oid] != sz {
 			t.Errorf("order %d: %s, want %s", oid, got[oid], sz)
@@ -89,7 +84,5 @@ func TestWhatRestsIsExactBehindManyFills(t *testing.T) {
 	}
 	putFills(t, log, list...)
 	want := map[int64]string{1: "7.5", 2: "7.5", 3: "6.0"}
-	if diff := cmp.Diff(want, sizes(t, log, orders.OfAccount(trader, "BTC"), 100)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, want, sizes(t, log, orders.OfAccount(trader, "BTC"), 100))
 }

@@ -16,6 +16,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // start is a Monday, at which a week, a day and every bucket of both openings but the
@@ -34,10 +35,7 @@ func TestAKlineOfAnyPeriodIsTheFoldOfItsMinutes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		pair := fmt.Sprintf("coin%dusdt:binance", n)
-		p, err := market.NewPeriod(rapid.SampledFrom(seconds).Draw(t, "period"), rapid.SampledFrom([]market.DayOpen{0, 8}).Draw(t, "open_time"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(market.NewPeriod(rapid.SampledFrom(seconds).Draw(t, "period"), rapid.SampledFrom([]market.DayOpen{0, 8}).Draw(t, "open_time")))(t)
 		minutes := drawMinutes(t, p)
 		for _, tier := range market.PairTiers {
 			datatest.PutPairKlines(t, series, pair, tier, market.Compose(slices.Clone(minutes), tier.StartMs)...)
@@ -49,10 +47,7 @@ func TestAKlineOfAnyPeriodIsTheFoldOfItsMinutes(t *testing.T) {
 		want = slices.DeleteFunc(want, func(c market.Candle) bool { return c.OpenTime > until.UnixMilli() })
 		want = want[max(0, len(want)-limit):]
 
-		got, err := pairklines.Newest(t.Context(), series, pair, p, until, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(pairklines.Newest(t.Context(), series, pair, p, until, limit))(t)
 		if diff := gocmp.Diff(texts(want), texts(got)); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
@@ -90,11 +85,7 @@ func drawMinutes(t *rapid.T, p market.Period) []market.Candle {
 }
 
 func decimal(t *rapid.T, label string) market.Decimal {
-	d, err := market.ParseDecimal(fmt.Sprintf("%d.%03d", rapid.IntRange(1, 99).Draw(t, label), rapid.IntRange(0, 999).Draw(t, label)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(market.ParseDecimal(fmt.Sprintf("%d.%03d", rapid.IntRange(1, 99).Draw(t, label), rapid.IntRange(0, 999).Draw(t, label))))(t)
 }
 
 // A bucket in which rows begin is whole where the pair began to trade in it, and short
@@ -117,10 +108,7 @@ func TestTheFirstBucketIsServedWhereThePairBeganInIt(t *testing.T) {
 		}
 		datatest.PutPairKlines(t, series, pair, market.Hour1, candle(start), candle(start+hour), candle(start+5*hour))
 		want := []int64{start - 2*hour, start + 4*hour}[len(days)-1:]
-		got, err := pairklines.Newest(t.Context(), series, pair, p, time.UnixMilli(start+day), 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(pairklines.Newest(t.Context(), series, pair, p, time.UnixMilli(start+day), 10))(t)
 		var opens []int64
 		for i := range got {
 			opens = append(opens, got[i].OpenTime)
@@ -135,10 +123,7 @@ func TestAPairWithoutKlinesHasNone(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
 	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
-	p, err := market.NewPeriod(86400, market.OpenBeijing0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(market.NewPeriod(86400, market.OpenBeijing0))(t)
 	if got, err := pairklines.Newest(t.Context(), series, "btcusdt:nowhere", p, time.UnixMilli(start), 10); err != nil || len(got) != 0 {
 		t.Errorf("%v, %v", got, err)
 	}

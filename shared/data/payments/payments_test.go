@@ -15,6 +15,8 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 func TestStoredPayments(t *testing.T) {
@@ -82,9 +84,7 @@ func TestTheRowsAreTheSameWhateverElseIsInTheList(t *testing.T) {
 	}
 	twice := append(events(), events()...)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(twice), func(i, j int) { twice[i], twice[j] = twice[j], twice[i] })
-	if diff := cmp.Diff(want, AppendRows(nil, twice)); diff != "" {
-		t.Errorf("twice and in another order (-want +got):\n%s", diff)
-	}
+	check.Equalf(t, want, AppendRows(nil, twice), "twice and in another order")
 }
 
 func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {
@@ -110,10 +110,7 @@ func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {
 			to = time.UnixMilli(c.to)
 		}
 		var got []string
-		for list, err := range Window(t.Context(), log, events()[0].Address, from, to) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for list := range must.All(t, Window(t.Context(), log, events()[0].Address, from, to)) {
 			got = append(got, list[0].Coin)
 		}
 		if !slices.Equal(got, c.want) {

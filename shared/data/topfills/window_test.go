@@ -14,6 +14,7 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 // The model ranks the fills themselves. Whatever the window, and whichever of
@@ -47,10 +48,7 @@ func TestTheLargestFillsOfAnyWindow(t *testing.T) {
 				want.Add(list[i].Rank(), limit)
 			}
 		}
-		got, err := topfills.Window(t.Context(), series, coin, from, to, limit)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		got := must.Get(topfills.Window(t.Context(), series, coin, from, to, limit))(rt)
 		if diff := gocmp.Diff(string(topfills.Append(nil, want)), string(topfills.Append(nil, got))); diff != "" {
 			rt.Fatalf("%v (-want +got):\n%s", width, diff)
 		}

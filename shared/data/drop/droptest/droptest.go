@@ -15,6 +15,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/data/drop"
+	"quotary/shared/testing/must"
 )
 
 // Schema compares a schema file in the folder of the test with what the type of a
@@ -31,13 +32,9 @@ func Schema[T any](t *testing.T, of *drop.Type[T], dataset, file string) {
 	encoder := json.NewEncoder(&want)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(of.Schema("A line of a drop of "+dataset, comments)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encoder.Encode(of.Schema("A line of a drop of "+dataset, comments)))
 	if *apitest.Update {
-		if err := os.WriteFile(file, want.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, want.Bytes(), 0o600))
 		return
 	}
 	if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, want.Bytes()) {
@@ -49,16 +46,10 @@ func Schema[T any](t *testing.T, of *drop.Type[T], dataset, file string) {
 // this folder.
 func comments(t *testing.T, name string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("*.go"))(t)
 	found := map[string]string{}
 	for _, path := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			declaration, ok := n.(*ast.GenDecl)
 			if !ok || declaration.Tok != token.TYPE {
