@@ -98,13 +98,3 @@ func TestANewsItemIsFoundByItsID(t *testing.T) {
 	storetest.PutLog(t, w.Log(), news.Name, news.AppendRows, edited)
 	w.Get(t, w.SubKey, fmt.Sprint(detailPath, "?id=", item.ID)).Golden(t, "news-detail")
 }
-
-func TestAnUnknownNewsItemIsNotFound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, article(1, news.English, "one"))
-	w.Get(t, w.SubKey, detailPath+"?id=7").Refused(t, http.StatusNotFound, "no news item has the id 7")
-	w.Get(t, w.SubKey, detailPath).Refused(t, http.StatusBadRequest, "missing id")
-	for _, id := range []string{"0", "-1", "x", "1.5", "9007199254740992"} {
-		w.Get(t, w.SubKey, detailPath+"?id="+id).Refused(t, http.StatusBadRequest, "invalid id")
-	}
-}

@@ -114,22 +114,6 @@ func TestAKeyThatNobodyKnowsHasNoKlines(t *testing.T) {
 	}
 }
 
-func TestParametersOfKlines(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for query, parts := range map[string][]string{
-		"period=60":                            {"missing symbol"},
-		"symbol=btcusdt:binance&period=1day":   {"period", "60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 259200, 604800, 2592000"},
-		"symbol=btcusdt:binance&period=61":     {"period", "2592000"},
-		"symbol=btcusdt:binance&size=501":      {"size", "500"},
-		"symbol=btcusdt:binance&size=0":        {"size", "1"},
-		"symbol=btcusdt:binance&open_time=3":   {"open_time", "0, 8"},
-		"symbol=btcusdt:binance&since=tuesday": {"since", "seconds"},
-	} {
-		w.Get(t, w.SubKey, path+"?"+query).Refused(t, http.StatusBadRequest, parts...)
-	}
-}
-
 func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,23 +176,6 @@ func TestKlinesAreNeverAPartOfWhatThereIs(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestMorePairsThanADistributorMayWantAreRefused(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.reader.lookup.Patience = 0
-	var many []string
-	for i := range followrequests.Pairs.Most {
-		many = append(many, fmt.Sprintf("coin%dusdt:binance", i))
-	}
-	if refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, many, w.Now()); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
-	}
-	w.Get(t, w.SubKey, path+"?symbol=ethusdt:binance&period=60").Refused(t, http.StatusTooManyRequests, "ethusdt:binance", "20")
-	if rows := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=btcusdt:binance&period=60")).KlineData; len(rows) == 0 {
-		t.Error("one that is followed has no K-lines")
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -340,16 +339,5 @@ func TestFillsOfAnOrderGoOnBehindACursor(t *testing.T) {
 	}
 	if a := w.Get(t, w.SubKey, root+"/oid/9000"); a.Header[catalog.HeaderNextCursor] != "" {
 		t.Errorf("all fills have a next cursor %s", a.Header[catalog.HeaderNextCursor])
-	}
-}
-
-func TestAnUnreadableRowIsAnInternalErrorThatRevealsNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	broken := one(0)
-	broken.Px, broken.Oid, broken.Builder = "secret", 5, builder
-	w.put(t, broken)
-	for _, target := range []string{"/" + alice, "/oid/5", "/builder/" + builder + "/latest"} {
-		w.Get(t, w.SubKey, root+target).Refused(t, http.StatusInternalServerError, "internal error")
 	}
 }

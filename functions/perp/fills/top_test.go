@@ -2,16 +2,12 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/data/datatest"
-	"quotary/shared/data/topfills"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/testing/must"
 )
 
 func TestTopTrades(t *testing.T) {
@@ -45,15 +41,6 @@ func TestTopTrades(t *testing.T) {
 	if answer := w.Get(t, w.SubKey, root+"/top-trades?interval=7d&coin=GOLD"); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
 		t.Errorf("a coin without trades answers %s", answer.Body)
 	}
-}
-
-func TestAnUnreadableRankingIsAnInternalError(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	row := topfills.Row("BTC", market.Second1, apitest.Start.UnixMilli(), nil)
-	row.Body = []byte("secret")
-	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{row}))
-	w.Get(t, w.SubKey, root+"/top-trades?interval=1h&coin=BTC").Refused(t, http.StatusInternalServerError, "internal error")
 }
 
 // A stored ranking keeps a hundred fills: those of a bucket that reaches out of

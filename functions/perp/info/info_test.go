@@ -96,21 +96,6 @@ func TestMetaIsAsTheVenueWroteIt(t *testing.T) {
 	w.golden(t, "spotMeta", `{"type":"spotMeta"}`)
 }
 
-func TestWhatHasNotArrivedIs503(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	ask := func() {
-		t.Helper()
-		for _, kind := range []string{"allMids", "meta", "spotMeta"} {
-			w.ask(t, `{"type":"`+kind+`"}`).Refused(t, http.StatusServiceUnavailable, "not arrived yet")
-		}
-	}
-	ask()
-	storetest.Publish(t, w.views, mids.Published, mids.View{Time: 1})
-	storetest.Publish(t, w.views, meta.Published, meta.View{Time: 1})
-	ask()
-}
-
 // candles stores four trades in each of some minutes after an hour.
 func (w *world) candles(t *testing.T, coin string, hour time.Time, minutes ...int) {
 	t.Helper()
@@ -196,40 +181,6 @@ func TestEveryCandleIntervalIsAccepted(t *testing.T) {
 		answer := w.ask(t, fmt.Sprintf(`{"type":"candleSnapshot","req":{"coin":"BTC","interval":%q,"startTime":1}}`, interval))
 		if string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
 			t.Errorf("%s answers %d: %s", interval, answer.Status, answer.Body)
-		}
-	}
-}
-
-func TestWhatIsWrongIsNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.someMids(t)
-	w.someMeta(t)
-	const alice = `"user":"0xa11ce00000000000000000000000000000000001"`
-	for body, want := range map[string]string{
-		`{"type":"allmids"}`:             `unknown type "allmids": it must be one of allMids, meta, spotMeta, candleSnapshot`,
-		`{"type":"<script>\""}`:          `unknown type "<script>\"": `,
-		`{"type":"allMids","dex":"abc"}`: `unknown dex "abc": it must be the name of a perpetual dex, or absent for the main one`,
-		`{"type":"meta","dex":"XYZ"}`:    `unknown dex "XYZ"`,
-		`{"type":"userFillsByTime",` + alice + `,"startTime":2,"endTime":1}`:                       "the end of the time range lies before its start",
-		`{"type":"candleSnapshot","req":7}`:                                                        "invalid req",
-		`{"type":"candleSnapshot","req":{"interval":"1m"}}`:                                        "missing req.coin: it must be a coin name",
-		`{"type":"candleSnapshot","req":{"coin":"B C","interval":"1m"}}`:                           "invalid req",
-		`{"type":"candleSnapshot","req":{"coin":"BTC"}}`:                                           "invalid req.interval: must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w, 1M",
-		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1s"}}`:                           "invalid req.interval",
-		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":2,"endTime":1}}`: "the end of the time range",
-		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":"x"}}`:           "invalid req.startTime: must be a time in milliseconds since 1970 UTC",
-	} {
-		w.ask(t, body).Refused(t, http.StatusBadRequest, want)
-	}
-}
-
-func TestSpecifiedTypesWithoutAnAnswerAre501(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, kind := range catalog.InfoTypes {
-		if kind.Planned {
-			w.ask(t, `{"type":"`+kind.Name+`"}`).Refused(t, http.StatusNotImplemented, "the type "+kind.Name+" is specified but not available yet")
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -126,34 +125,5 @@ func TestFundingHistory(t *testing.T) {
 	}
 	if answer := w.ask(t, `{"type":"fundingHistory","coin":"NONE","startTime":0}`); string(answer.Body) != `{"code":"0","msg":"success","data":[]}` {
 		t.Errorf("of a coin without any: %s", answer.Body)
-	}
-}
-
-func TestWhatIsWrongWithAMarketQuestionIsNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.someContexts(t)
-	w.someBooks(t)
-	w.ask(t, `{"type":"metaAndAssetCtxs","dex":"abc"}`).Refused(t, http.StatusServiceUnavailable, "not arrived yet") // which dexs there are is not known
-	w.Move(time.Minute)
-	w.someMeta(t)
-	for body, want := range map[string]string{
-		`{"type":"metaAndAssetCtxs","dex":"abc"}`:                          `unknown dex "abc"`,
-		`{"type":"l2Book","coin":"NONE"}`:                                  "unknown coin NONE",
-		`{"type":"l2Book","coin":"BTC","nSigFigs":1}`:                      "invalid grouping: nSigFigs must be a whole number from 2 to 5",
-		`{"type":"l2Book","coin":"BTC","nSigFigs":4294967298}`:             "invalid grouping: nSigFigs",
-		`{"type":"l2Book","coin":"BTC","nSigFigs":4,"mantissa":2}`:         "invalid grouping: mantissa must be 1, 2 or 5, and only with an nSigFigs of 5",
-		`{"type":"l2Book","coin":"BTC","mantissa":2}`:                      "invalid grouping: mantissa",
-		`{"type":"fundingHistory","coin":"BTC","startTime":2,"endTime":1}`: "the end of the time range",
-	} {
-		w.ask(t, body).Refused(t, http.StatusBadRequest, want)
-	}
-}
-
-func TestWhatHasNotArrivedOfTheMarketsIs503(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, body := range []string{`"metaAndAssetCtxs"`, `"spotMetaAndAssetCtxs"`, `"perpDexs"`, `"l2Book","coin":"BTC"`} {
-		w.ask(t, `{"type":`+body+`}`).Refused(t, http.StatusServiceUnavailable, "not arrived yet")
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -78,13 +77,4 @@ func TestHistoricalOrdersAreInTheVenuesShape(t *testing.T) {
 	w := newWorld(t)
 	w.putOrders(t, order(0, 0, "open"), order(0, 0, "filled"))
 	w.golden(t, "historicalOrders", `{"type":"historicalOrders","user":"`+alice+`"}`)
-}
-
-func TestAnOidThatIsNoneIsNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, oid := range []string{`-1`, `1.5`, `"0x12"`, `{}`, `"` + cloid + `00"`} {
-		w.ask(t, `{"type":"orderStatus","user":"`+alice+`","oid":`+oid+`}`).Refused(t, http.StatusBadRequest, "invalid oid")
-	}
-	w.ask(t, `{"type":"orderStatus","user":"`+alice+`","oid":null}`).Refused(t, http.StatusBadRequest, "missing oid: it must be an order id")
 }

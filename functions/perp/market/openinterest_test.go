@@ -100,11 +100,3 @@ func TestTheSummariesOfABook(t *testing.T) {
 		t.Errorf("of an hour it is %+v", list)
 	}
 }
-
-func TestABrokenViewOfOpenInterestIsAnInternalError(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	broken := openinterest.View{Coins: []openinterest.Coin{{Coin: "BTC", LongPv: "secret"}}}
-	storetest.Publish(t, w.views, openinterest.Published, broken)
-	w.Get(t, w.SubKey, root+"/open-interest/summary").Refused(t, http.StatusInternalServerError, "internal error")
-}

@@ -147,34 +147,3 @@ func TestStatsOfTheOpenOrders(t *testing.T) {
 		check.Equalf(t, want, stats(query), "%s", query)
 	}
 }
-
-func TestBadParametersOfOpenOrders(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for target, want := range map[string]string{
-		"top-open-orders?limit=101":          "invalid limit: ",
-		"top-open-orders?limit=0":            "invalid limit: ",
-		"top-open-orders?minVal=much":        "invalid minVal: ",
-		"top-open-orders?min_val=-1":         "invalid minVal: ",
-		"top-open-orders?coin=B%20C":         "invalid coin: ",
-		"active-stats?whaleThreshold=NaN":    "invalid whaleThreshold: ",
-		"active-stats?whale_threshold=-0.01": "invalid whaleThreshold: ",
-		"active-stats?coin=%22":              "invalid coin: ",
-	} {
-		answer := w.Get(t, w.SubKey, root+"/orders/"+target)
-		if answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Body), want) {
-			t.Errorf("%s answers %d %s, want %q", target, answer.Status, answer.Body, want)
-		}
-	}
-}
-
-func TestAnUnreadableViewIsAnInternalErrorThatRevealsNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for name, body := range map[string]string{openorders.TopName: `{"all":["secret"]}`, openorders.ValuesName: `{"coins":{"BTC":{"bids":{"odd":["secret"]}}}}`} {
-		must.Do(t, w.views.Publish(t.Context(), name, []byte(body)))
-	}
-	for _, target := range []string{"/orders/top-open-orders", "/orders/active-stats"} {
-		w.Get(t, w.SubKey, root+target).Refused(t, http.StatusInternalServerError, "internal error")
-	}
-}

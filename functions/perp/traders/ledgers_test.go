@@ -17,7 +17,6 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/ledgers"
-	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
@@ -88,29 +87,6 @@ func TestDepositsAndWithdrawalsOfAWindow(t *testing.T) {
 				break
 			}
 		}
-	}
-}
-
-func TestAnEntryThatIsNoAddressIsNamedSo(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice, "nope"}}).Refused(t, http.StatusBadRequest, "invalid addresses", "a value in it must be an address")
-	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": alice + ", nope"}).Refused(t, http.StatusBadRequest, "invalid addresses", "a value in it must be an address")
-	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": body{}}).Refused(t, http.StatusBadRequest, "invalid addresses", "a list of 1 to 2000 entries")
-}
-
-// Without a start the answer reaches back to the beginning of what is stored, so the
-// span counts from there.
-func TestASpanWithoutAStartIsChecked(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	level := keys.Allow(catalog.Actions()...)
-	level.MaxTimeRange = 3600
-	must.Do(t, w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", level))
-	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice}}).Refused(t, http.StatusBadRequest, "time range exceeded")
-	inside := w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice}, "startTime": start, "endTime": start + 3_600_000})
-	if got := apitest.Data[[]catalog.FundsMovement](t, inside); len(got) != 3 {
-		t.Errorf("%d movements within the span, want 3", len(got))
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"quotary/shared/api/apitest"
-	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
@@ -345,41 +344,6 @@ func TestAnAnswerWaitsASecondForTheVenue(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
-	t.Parallel()
-	w := newAccountWorld(t)
-	w.accounts.patience = 0
-	for range 2 {
-		w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusServiceUnavailable, carol, "asked for", "2 seconds")
-		w.accounts.patience = time.Hour
-	}
-}
-
-// TestWhoAsksForOneAccountThatIsNotKnownIsToldWhenToAskAgain, also where fills of it are
-// stored already: what it holds besides is not known.
-func TestWhoAsksForOneAccountThatIsNotKnownIsToldWhenToAskAgain(t *testing.T) {
-	t.Parallel()
-	w := newAccountWorld(t)
-	w.accounts.patience = 0
-	w.fill(t, 20, "BTC", 1, "1", "100", "0.0")
-	for _, kind := range []string{"history", "pnl", "executions"} {
-		for _, target := range []string{ofAlice, traders + carol} {
-			answer := w.Get(t, w.SubKey, target+"/current-position-"+kind+"/BTC")
-			answer.Refused(t, http.StatusServiceUnavailable, "asked for at the exchange")
-			if answer.Header["Retry-After"] != "2" {
-				t.Errorf("%s of %s: again after %q", kind, target, answer.Header["Retry-After"])
-			}
-		}
-	}
-	if used, err := w.Counters.Distributor(t.Context(), w.Primary.AccessKey, w.Now()); err != nil || used != 0 {
-		t.Errorf("%d are charged, %v", used, err)
-	}
-	w.store(t)
-	if got := apitest.Data[*catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC")); got == nil {
-		t.Error("once it is known it has no position")
-	}
-}
-
 // The venue's answer that it knows nothing of an account is stored as any other.
 func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndHasNothing(t *testing.T) {
 	t.Parallel()
@@ -398,31 +362,6 @@ func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndHasNothing(t *testing.
 	if list, err := w.wanted.List(t.Context(), w.Now()); err != nil || len(list) != 0 {
 		t.Errorf("%v are wanted, %v", list, err)
 	}
-}
-
-func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
-	t.Parallel()
-	w := newAccountWorld(t)
-	var out bytes.Buffer
-	w.accounts.patience, w.accounts.metrics = time.Hour, metrics.New(&out, "quotary-test", w.Now) // nobody is waited for
-	all := make([]string, followrequests.Accounts.Most)
-	for i := range all {
-		all[i] = fmt.Sprintf("0x%040x", i)
-	}
-	for some := range slices.Chunk(all, 50) { // no call is held up for long: what a slow store has not taken comes again
-		testenv.Until(t, "accounts are wanted", func() bool {
-			refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, some, w.Now())
-			if err != nil {
-				w.Move(2 * time.Second) // a store that has refused is left alone for a second
-			}
-			return err == nil && len(refused) == 0
-		})
-	}
-	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})
-	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 2 || got[0].State != nil || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {
-		t.Errorf("%s, counted %s", answer.Body, out.String())
-	}
-	w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusTooManyRequests, carol, "500")
 }
 
 // TestManyUnknownAccountsReadFewRows: between its looks a request reads one of them, and all

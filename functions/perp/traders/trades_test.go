@@ -14,7 +14,6 @@ import (
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
-	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
@@ -52,19 +51,6 @@ func openBook(t testing.TB) *book {
 		b.hold(t, &market.Account{Address: address})
 	}
 	return b
-}
-
-// TestAnAccountThatIsNotKnownHasNotDoneNothing: it is asked for at the venue.
-func TestAnAccountThatIsNotKnownHasNotDoneNothing(t *testing.T) {
-	t.Parallel()
-	b := openBook(t)
-	for n, path := range []string{"addr-stat", "completed-trades", "best-trades", "performance-by-coin", "detailed-trading-statistics"} {
-		b.get(t, fmt.Sprintf("0x%040x/%s", n, path)).Refused(t, http.StatusServiceUnavailable, "for the first time")
-	}
-	b.post(t, fmt.Sprintf("0x%040x/completed-trades/by-time", 9), body{}).Refused(t, http.StatusServiceUnavailable, "for the first time")
-	if wanted, err := b.wanted.List(t.Context(), b.Now()); err != nil || len(wanted.Things()) != 6 {
-		t.Errorf("%v are wanted (%v), want 6", wanted.Things(), err)
-	}
 }
 
 // TestWhatComesWhileARequestWaitsIsInItsAnswer: what an account has done is read once it is
@@ -219,22 +205,6 @@ func TestCompletedTradesByTheTimeTheyEndedInPages(t *testing.T) {
 	}
 	b.post(t, path, body{"pageSize": 2001}).Refused(t, http.StatusBadRequest, "pageSize", "2000")
 	b.post(t, path, body{"pageNum": 51}).Refused(t, http.StatusBadRequest, "pageNum", "50")
-}
-
-// Without a start the answer reaches back to the beginning of what is stored, so the
-// span counts from there.
-func TestTheSpanOfCompletedTradesIsChecked(t *testing.T) {
-	t.Parallel()
-	b := usual(t)
-	level := keys.Allow(catalog.Actions()...)
-	level.MaxTimeRange = 3600
-	must.Do(t, b.Keys.PutLevel(t.Context(), b.Primary.AccessKey, "all", level))
-	path := alice + "/completed-trades/by-time"
-	b.post(t, path, body{}).Refused(t, http.StatusBadRequest, "time range exceeded")
-	b.post(t, path, body{"endTimeFrom": now - 3_600_001}).Refused(t, http.StatusBadRequest, "time range exceeded")
-	if page := apitest.Data[catalog.CompletedTradePage](t, b.post(t, path, body{"endTimeFrom": now - 3_600_000})); page.Total != 2 {
-		t.Errorf("%d trades within the span, want 2", page.Total)
-	}
 }
 
 func TestBestTradesOfAWindow(t *testing.T) {

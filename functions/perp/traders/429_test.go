@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/aws/metrics"
+	"quotary/shared/catalog"
+	"quotary/shared/data/followrequests"
+	"quotary/shared/testing/testenv"
+)
+
+func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	var out bytes.Buffer
+	w.accounts.patience, w.accounts.metrics = time.Hour, metrics.New(&out, "quotary-test", w.Now) // nobody is waited for
+	all := make([]string, followrequests.Accounts.Most)
+	for i := range all {
+		all[i] = fmt.Sprintf("0x%040x", i)
+	}
+	for some := range slices.Chunk(all, 50) { // no call is held up for long: what a slow store has not taken comes again
+		testenv.Until(t, "accounts are wanted", func() bool {
+			refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, some, w.Now())
+			if err != nil {
+				w.Move(2 * time.Second) // a store that has refused is left alone for a second
+			}
+			return err == nil && len(refused) == 0
+		})
+	}
+	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})
+	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 2 || got[0].State != nil || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {
+		t.Errorf("%s, counted %s", answer.Body, out.String())
+	}
+	w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusTooManyRequests, carol, "500")
+}
