@@ -188,6 +188,7 @@ func (p *accountStates) receive(c *account, e *accountEvent, now time.Time) {
 	case market.Late:
 		p.figures.late.Add(1)
 		p.broke(c, now)
+	case market.Applied, market.Unknown: // it is in the account
 	}
 }
 
@@ -219,6 +220,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 	case market.Unknown:
 		p.figures.unknown.Add(1)
 		p.change(c, now)
+	case market.Duplicate, market.Gap, market.Late: // nothing has changed
 	}
 	return outcome
 }

@@ -151,6 +151,7 @@ func (e *accountEvent) dataset() string {
 		return payments.Name
 	case ledgerEvent:
 		return ledgers.Name
+	case orderEvent, tradeEvent:
 	}
 	return orders.FilledName
 }
@@ -261,6 +262,7 @@ func (p *accountStates) foldParts(b *rebuild, now time.Time) {
 				b.state.Forget(e.fill.Coin)
 				p.apply(&made, e, now)
 			}
+		case market.Duplicate, market.Late, market.Unknown: // as it is
 		}
 		n++
 	}
@@ -276,6 +278,7 @@ func (e *accountEvent) coin() string {
 		return e.fill.Coin
 	case paymentEvent:
 		return e.payment.Coin
+	case ledgerEvent, tradeEvent, orderEvent: // they are of no coin, or of none that anchors ask for
 	}
 	return ""
 }

@@ -258,6 +258,7 @@ func refusals() Object {
 			}
 		case catalog.ReasonNotReady:
 			sent["Retry-After"] = headerReference("Retry-After")
+		default: // no header of its own
 		}
 		content := jsonContent(reference(Error))
 		content["application/json"].(Object)["example"] = catalog.NewErrorBody(reason, text, "0f3c1a52-5a3e-4a59-9d0c-2f4c1f0f6a11")

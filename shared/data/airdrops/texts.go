@@ -20,6 +20,7 @@ func (l Language) text(en, cn, tc string) string {
 		asked = cn
 	case TraditionalChinese:
 		asked = tc
+	case English:
 	}
 	return cmp.Or(asked, en, cn, tc)
 }

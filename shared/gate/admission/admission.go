@@ -164,6 +164,7 @@ func authorize(p *keys.Principal, access catalog.Access, now time.Time) *Refusal
 			return nil
 		}
 		return forbidden(catalog.ReasonGrantMissing, "the distributor has no grant "+access.Name)
+	case catalog.Public, catalog.Management: // no sub-key gets here
 	}
 	return forbidden(catalog.ReasonWrongKeyKind, "this endpoint is not open to any key")
 }

@@ -50,6 +50,7 @@ func (w *work) words(t syndication.Text, most int) string {
 		text = w.textOf(finished(text, len(text) == len(t.Body)))
 	case syndication.Headline:
 		text = syndication.Unescape(w.withoutLooks(text))
+	case syndication.Plain: // as it is
 	}
 	return shortened(oneLine(text), most)
 }
