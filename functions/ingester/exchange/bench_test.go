@@ -15,8 +15,6 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -41,13 +39,12 @@ func BenchmarkExchanges(b *testing.B) {
 
 // exchangesFor reports what following costs for a time.
 func exchangesFor(b *testing.B, long time.Duration, factor float64) {
-	db := storetest.DynamoDB(b)
-	client, bucket := storetest.S3(b)
+	s := storetest.Open(b)
 	url := feedProcess(b, factor)
 	c := Config{
 		Logger: slog.New(slog.DiscardHandler), Exchanges: []string{"binance", "okx", "bybit"}, Coins: names(mostTraded), Refresh: 10 * time.Second,
 		URLs:   map[string]string{"binance": url, "okx": url, "bybit": url},
-		Stores: engine.Stores{Series: store.NewSeries(db, storetest.Tables(b, db)+schema.SeriesTable), Views: store.NewViews(client, bucket), Quarantine: engine.Quarantine{Objects: client, Bucket: bucket}},
+		Stores: engine.Stores{Series: s.Series, Views: s.Views, Quarantine: engine.Quarantine{Objects: s.Objects, Bucket: s.Bucket}},
 	}
 	venues := must.Get(c.venues())(b)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Projections: Projections(c.Refresh), Logger: c.Logger}

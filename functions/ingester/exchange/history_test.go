@@ -21,8 +21,6 @@ import (
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
@@ -46,12 +44,11 @@ func newWorld(t *testing.T) *world {
 	server := httptest.NewServer(w.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(w.Disconnect)
-	db := storetest.DynamoDB(t)
-	client, bucket := storetest.S3(t)
+	s := storetest.Open(t)
 	w.config = Config{
 		Logger: slog.New(slog.DiscardHandler), Exchanges: []string{"binance"}, Coins: []string{"BTC", "SOL", "PEPE"},
 		Depth: Depth{Minutes: 1, Hours: 2}, Refresh: time.Millisecond, URLs: map[string]string{"binance": server.URL},
-		Stores: engine.Stores{Series: store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable), Views: store.NewViews(client, bucket), Quarantine: engine.Quarantine{Objects: client, Bucket: bucket}},
+		Stores: engine.Stores{Series: s.Series, Views: s.Views, Quarantine: engine.Quarantine{Objects: s.Objects, Bucket: s.Bucket}},
 	}
 	return w
 }

@@ -7,8 +7,6 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -63,8 +61,7 @@ func TestWhatSourcesRememberFitsIntoACheckpoint(t *testing.T) {
 	if _, ok := h.filled[newest]; !ok || len(h.filled) != mostFollowed+mostResting {
 		t.Errorf("%d pairs are remembered, the newest %t", len(h.filled), ok)
 	}
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	for name, remembered := range map[string]any{"history": h.filled, "contractsPast": pastPosition{delivered}} {
 		position := must.Get(engine.PositionOf(remembered))(t)
 		t.Logf("%s takes %d bytes", name, len(position))

@@ -13,7 +13,6 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -65,8 +64,7 @@ func TestForcedOrdersOfARecordingAddUpToHoursAndHalfHours(t *testing.T) {
 		m.apply(t, p, &Batch{PairEvents: market.PairEvents{Liquidations: twice[:n]}}, now)
 		twice = twice[n:]
 	}
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	var rows []store.SeriesRow
 	for at, point := range m.rows {
 		rows = append(rows, store.SeriesRow{SeriesKey: at.SeriesKey, Point: point})

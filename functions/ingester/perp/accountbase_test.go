@@ -159,12 +159,10 @@ func rest(p *process, position int) error {
 // table. Of one of them the events come out of order: in the end both are the same.
 func TestARebuildUnderARetentionMakesNothingPoorer(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	prefix := storetest.Tables(t, db)
-	objects, bucket := storetest.S3(t)
+	on := storetest.Open(t)
 	stores := engine.Stores{
-		Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(objects, bucket),
-		Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}, Archive: archive.Files{Objects: objects, Bucket: bucket},
+		Log: on.Log, Series: on.Series, Views: on.Views,
+		Quarantine: engine.Quarantine{Objects: on.Objects, Bucket: on.Bucket}, Archive: archive.Files{Objects: on.Objects, Bucket: on.Bucket},
 	}
 	const ordered, broken = "0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"
 	long, now := time.Now().Add(-5*24*time.Hour), time.Now().Add(-time.Hour)
@@ -184,7 +182,7 @@ func TestARebuildUnderARetentionMakesNothingPoorer(t *testing.T) {
 		testenv.Until(t, "the first days are stored", func() bool { return w.account(address).Time == long.UnixMilli()+6000 })
 	}
 	must.Do(t, stop())
-	w.expire(db, prefix+schema.LogTable)
+	w.expire(on.DB, on.Prefix+schema.LogTable)
 
 	stop = w.begin(twoDays)
 	reduce, closing := traded(ordered, now, 1, market.Sell, "1.0", "120.0", "4.0", "20.0"), traded(ordered, now, 2, market.Sell, "3.0", "121.0", "3.0", "62.75")

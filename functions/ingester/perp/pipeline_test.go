@@ -22,7 +22,6 @@ import (
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -39,11 +38,8 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func newStores(t testing.TB) engine.Stores {
 	t.Helper()
-	db := storetest.DynamoDB(t)
-	prefix := storetest.Tables(t, db)
-	objects, bucket := storetest.S3(t)
-	return engine.Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(objects, bucket),
-		Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}}
+	s := storetest.Open(t)
+	return engine.Stores{Log: s.Log, Series: s.Series, Views: s.Views, Quarantine: engine.Quarantine{Objects: s.Objects, Bucket: s.Bucket}}
 }
 
 // newPipeline is the domain on some sources.

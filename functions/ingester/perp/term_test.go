@@ -21,13 +21,11 @@ import (
 // source, without a stop from outside.
 func TestAPipelineEndsWithItsTerm(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	prefix := storetest.Tables(t, db)
-	objects, bucket := storetest.S3(t)
-	stores := engine.Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: store.NewViews(objects, bucket)}
+	s := storetest.Open(t)
+	stores := engine.Stores{Log: s.Log, Series: s.Series, Views: s.Views}
 	list := readFills(t, recording)
 	hold := func(ctx context.Context, work func(context.Context, *lease.Term) error) error {
-		l := &lease.Lease{DB: db, Table: prefix + schema.SeriesTable, Name: "ingester", Owner: "one", Timing: lease.Standard, Log: quiet}
+		l := &lease.Lease{DB: s.DB, Table: s.Prefix + schema.SeriesTable, Name: "ingester", Owner: "one", Timing: lease.Standard, Log: quiet}
 		return l.Hold(ctx, work)
 	}
 	wrote, ended := make(chan struct{}), make(chan error, 1)

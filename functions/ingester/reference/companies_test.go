@@ -18,8 +18,6 @@ import (
 	"quotary/shared/data/companies"
 	"quotary/shared/data/drop"
 	"quotary/shared/service/config"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -60,15 +58,14 @@ func TestFilingsAreStored(t *testing.T) {
 	site := indexsite.New(indexsite.Config{Seed: 7})
 	upstream := httptest.NewServer(site.Handler())
 	defer upstream.Close()
-	db := storetest.DynamoDB(t)
-	objects, bucket := storetest.S3(t)
-	views := store.NewViews(objects, bucket)
+	on := storetest.Open(t)
+	objects, bucket, views := on.Objects, on.Bucket, on.Views
 	key := drop.Key(companies.Name, "mine.ndjson")
 	lines := "{\"key\":\"i:mstr:nasdaq\",\"name\":\"Strategy\"}\n{\"key\":\"i:mine\",\"shares\":\"7\"}\n{}\n"
 	must.Get(objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}))(t)
 	c := Config{Filings: Filings{URL: upstream.URL + indexsite.SECPath, Contact: "Acme ops@acme.example", Companies: []sec.Company{{Key: "i:mstr:nasdaq", CIK: 1}, {Key: "i:coin:nasdaq", CIK: 2}}, Every: time.Hour},
 		DropsEvery: time.Millisecond,
-		Stores:     engine.Stores{Series: store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable), Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
+		Stores:     engine.Stores{Series: on.Series, Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
 		Objects:    objects, Bucket: bucket, Logger: slog.New(slog.DiscardHandler)}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -18,8 +18,6 @@ import (
 	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
 	"quotary/shared/service/config"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -59,9 +57,8 @@ func TestIndexesAreStored(t *testing.T) {
 	site := indexsite.New(indexsite.Config{Seed: 7, Now: func() time.Time { return now }})
 	upstream := httptest.NewServer(site.Handler())
 	defer upstream.Close()
-	db := storetest.DynamoDB(t)
-	objects, bucket := storetest.S3(t)
-	views, series := store.NewViews(objects, bucket), store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	on := storetest.Open(t)
+	objects, bucket, views, series := on.Objects, on.Bucket, on.Views, on.Series
 	key, mended := drop.Key(indices.Name, "mine.ndjson"), now.UTC().AddDate(0, 0, -40).Format(time.DateOnly)
 	lines := fmt.Sprintf("{\"key\":%q,\"date\":%q,\"close\":\"77\"}\n{\"key\":\"i:mine\",\"date\":\"2026-01-05\",\"close\":\"5.50\",\"unit\":\"USD\"}\n{}\n", indices.FearGreed, mended)
 	must.Get(objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}))(t)

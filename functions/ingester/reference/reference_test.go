@@ -30,7 +30,6 @@ import (
 	"quotary/shared/market/markettest"
 	"quotary/shared/service/config"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -336,14 +335,12 @@ func TestTheDomainFollowsItsSources(t *testing.T) {
 		fmt.Fprint(w, `<Envelope><Cube><Cube time="2026-11-20"><Cube currency="USD" rate="1.1"/><Cube currency="CNY" rate="7.7"/></Cube><Cube time="2026-11-19"><Cube currency="USD" rate="1"/><Cube currency="CNY" rate="7"/></Cube></Cube></Envelope>`)
 	}))
 	defer upstream.Close()
-	db := storetest.DynamoDB(t)
-	prefix := storetest.Tables(t, db)
-	objects, bucket := storetest.S3(t)
-	views := store.NewViews(objects, bucket)
+	on := storetest.Open(t)
+	objects, bucket, views := on.Objects, on.Bucket, on.Views
 	key := drop.Key("coins", "names.ndjson")
 	must.Get(objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("{\"coin_key\":\"bitcoin\",\"cn_name\":\"比特币\"}\n{\"coin_key\":\"x y\"}\n{\"coin_key\":\"mine\"}")}))(t)
 	c := Config{CoinsURL: upstream.URL, CoinsPages: 1, CoinsEvery: time.Hour, RatesURL: upstream.URL, DropsEvery: time.Millisecond,
-		Stores: engine.Stores{Log: store.NewLog(db, prefix+schema.LogTable), Series: store.NewSeries(db, prefix+schema.SeriesTable), Views: views,
+		Stores: engine.Stores{Log: on.Log, Series: on.Series, Views: views,
 			Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
 		Objects: objects, Bucket: bucket, Logger: slog.New(slog.DiscardHandler)}
 	run := func(what string, until func() bool) {

@@ -14,7 +14,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -136,8 +135,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestAccountsAreLoadedByTheirAddresses(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	var rows []store.SeriesRow
 	want := map[string]*market.Account{}
 	for _, address := range []string{"0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"} {

@@ -13,7 +13,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -118,8 +117,7 @@ func TestStoredStatistics(t *testing.T) {
 
 func TestStatisticsAreReadInTheOrderOfTheAddresses(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	one, two := *usual(1), *usual(2)
 	two.Days = two.Days[:3]
 	storetest.PutSeries(t, series, Row("0x1", &one), Row("0x2", &two))
@@ -184,8 +182,7 @@ func usual(n int64) *market.TraderStats {
 // BenchmarkRead reads what one batch answer needs, over the real local engine, and sums
 // it up.
 func BenchmarkRead(b *testing.B) {
-	db := storetest.DynamoDB(b)
-	series := store.NewSeries(db, storetest.Tables(b, db)+schema.SeriesTable)
+	series := storetest.Open(b).Series
 	const accounts = 2000
 	all, addresses := map[string]*market.TraderStats{}, make([]string, accounts)
 	size := 0

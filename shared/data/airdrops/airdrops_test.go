@@ -13,7 +13,6 @@ import (
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -211,8 +210,7 @@ func TestBannersAreThoseWithARank(t *testing.T) {
 // Of entries of one airdrop in one file and at one time, each has its own text.
 func TestTheContentIsThatOfThePlace(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	log := storetest.Open(t).Log
 	var list []Airdrop
 	for line := range int64(12) {
 		e := Entry{AirdropID: "x", Source: "alpha", Exchange: "binance", ProjectName: "P", ContentEN: fmt.Sprint("line ", line+1)}

@@ -8,7 +8,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -31,8 +30,7 @@ func TestStoredCompletedTrades(t *testing.T) {
 
 func TestCompletedTradesAreFoundByAccountCoinAndEnd(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	log := storetest.Open(t).Log
 	one := func(text string) market.Decimal { d, _ := market.ParseDecimal(text); return d }
 	trade := func(coin string, end, tid int64) market.CompletedTrade {
 		return market.CompletedTrade{Address: "0xa11ce00000000000000000000000000000000001", Coin: coin, Start: markettest.Base, End: markettest.Base + end, Seq: tid, Tid: tid, Size: one("1"), EntryPx: one("2"), ClosePx: one("3")}

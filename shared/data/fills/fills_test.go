@@ -10,7 +10,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
@@ -41,8 +40,7 @@ func TestStoredFills(t *testing.T) {
 
 func TestAFillIsFoundByWhatNamesIt(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	log := storetest.Open(t).Log
 	twap := int64(77)
 	fill := func(n int64) market.Fill {
 		return market.Fill{Address: "0xa11ce00000000000000000000000000000000001", Coin: "BTC", Px: "1.5", Sz: "2.0", Side: market.Buy, Time: markettest.Base + n,

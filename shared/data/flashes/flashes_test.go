@@ -14,7 +14,6 @@ import (
 	"quotary/shared/data/drop/droptest"
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -87,8 +86,7 @@ func TestTheStoredView(t *testing.T) {
 
 func newLog(t *testing.T) *store.Log {
 	t.Helper()
-	db := storetest.DynamoDB(t)
-	return store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	return storetest.Open(t).Log
 }
 
 // TestPagesOfTheLogAreThoseOfTheView reads lists of edited, moved and hidden flashes from

@@ -152,8 +152,7 @@ func TestAPublicationIsOfWhatIsNew(t *testing.T) {
 // them now and then and begins again from what is there, and adds again what was not published.
 func TestAReaderMissesNothing(t *testing.T) {
 	t.Parallel()
-	objects, bucket := storetest.S3(t)
-	views := store.NewViews(objects, bucket)
+	views := storetest.Open(t).Views
 	now := time.Now()
 	clock := func() time.Time { return now }
 	var readers []*Reader
@@ -221,8 +220,7 @@ func restored(t *testing.T, views *store.Views) (tree Builder) {
 
 func TestAReaderSeesWhatIsPublished(t *testing.T) {
 	t.Parallel()
-	objects, bucket := storetest.S3(t)
-	views := store.NewViews(objects, bucket)
+	views := storetest.Open(t).Views
 	now := time.Now()
 	r := Open(views, func() time.Time { return now }, "house")
 	find := func() int {

@@ -7,15 +7,12 @@ import (
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/funding"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
 func TestTheNewestFinalHourIsTheLastThatTheVenueReported(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	if at, err := funding.NewestFinal(t.Context(), series, "BTC"); err != nil || !at.IsZero() {
 		t.Errorf("without any it is %v, %v", at, err)
 	}

@@ -14,7 +14,6 @@ import (
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 )
 
@@ -121,8 +120,7 @@ func TestALineOfADropHoldsAgainstWhatASourceTells(t *testing.T) {
 
 func TestDaysOfATimeAreRead(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	s := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	s := storetest.Open(t).Series
 	var days []Day
 	for n := range 80 {
 		days = append(days, Day{Date: date(n), Close: fmt.Sprint(n)})

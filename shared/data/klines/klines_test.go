@@ -12,7 +12,6 @@ import (
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -28,8 +27,7 @@ var all = []market.Interval{
 // composed, it is the fold of the trades in its bucket.
 func TestAKlineOfAnyIntervalIsTheFoldOfItsTrades(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
@@ -113,8 +111,7 @@ func edge(rt *rapid.T, i market.Interval, label string) time.Time {
 
 func TestAnUnreadableRowIsAnError(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	row := klines.Row("BTC", market.Minute1, &market.Candle{OpenTime: base.UnixMilli()}, nil)
 	row.Body = []byte(`{"size":"many"}`)
 	must.Do(t, series.Put(t.Context(), []store.SeriesRow{row}))

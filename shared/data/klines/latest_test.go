@@ -9,16 +9,13 @@ import (
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
 
 func TestTheLatestTradesAreThoseOfTheNewestSeconds(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++

@@ -14,7 +14,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -43,8 +42,7 @@ func TestStoredLedgerUpdates(t *testing.T) {
 
 func TestALedgerUpdateIsFoundByAccountAndTime(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	log := storetest.Open(t).Log
 	update := func(n int64, kind string) market.Ledger {
 		l := market.Ledger{Address: "0xa11ce00000000000000000000000000000000001", Time: markettest.Base + n, Hash: "0x0", Type: kind, Delta: json.RawMessage(`{"type":"` + kind + `"}`)}
 		if kind == "deposit" {

@@ -12,7 +12,6 @@ import (
 
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -78,8 +77,7 @@ func TestNumbersAreThoseOfEveryDeployment(t *testing.T) {
 
 func newLog(t *testing.T) *store.Log {
 	t.Helper()
-	db := storetest.DynamoDB(t)
-	return store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	return storetest.Open(t).Log
 }
 
 func TestAnItemIsFoundByItsNumberInItsNewestState(t *testing.T) {

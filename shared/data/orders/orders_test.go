@@ -10,7 +10,6 @@ import (
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
@@ -18,8 +17,7 @@ import (
 
 func newLog(t *testing.T) *store.Log {
 	t.Helper()
-	db := storetest.DynamoDB(t)
-	return store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	return storetest.Open(t).Log
 }
 
 // status is what an order of the trader came to, ms after some time: "<oid>#<status>".

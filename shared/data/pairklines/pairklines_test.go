@@ -13,8 +13,6 @@ import (
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -29,8 +27,7 @@ var seconds = []int64{60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 
 // fold of those in its bucket.
 func TestAKlineOfAnyPeriodIsTheFoldOfItsMinutes(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
@@ -92,8 +89,7 @@ func decimal(t *rapid.T, label string) market.Decimal {
 // of what was traded before where the rows are those that were filled back.
 func TestTheFirstBucketIsServedWhereThePairBeganInIt(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	candle := func(open int64) market.Candle {
 		return market.Candle{OpenTime: open, Trades: 1, First: market.Order{Time: open}, Last: market.Order{Time: open}}
 	}
@@ -121,8 +117,7 @@ func TestTheFirstBucketIsServedWhereThePairBeganInIt(t *testing.T) {
 
 func TestAPairWithoutKlinesHasNone(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	p := must.Get(market.NewPeriod(86400, market.OpenBeijing0))(t)
 	if got, err := pairklines.Newest(t.Context(), series, "btcusdt:nowhere", p, time.UnixMilli(start), 10); err != nil || len(got) != 0 {
 		t.Errorf("%v, %v", got, err)

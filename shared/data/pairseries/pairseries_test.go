@@ -11,7 +11,6 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -19,8 +18,7 @@ import (
 var equalDecimals = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
 
 func open(t *testing.T) *store.Series {
-	db := storetest.DynamoDB(t)
-	return store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	return storetest.Open(t).Series
 }
 
 func dec(n int64) market.Decimal {

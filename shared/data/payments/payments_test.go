@@ -13,7 +13,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
@@ -89,8 +88,7 @@ func TestTheRowsAreTheSameWhateverElseIsInTheList(t *testing.T) {
 
 func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	log := store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
+	log := storetest.Open(t).Log
 	for range 2 {
 		storetest.PutLog(t, log, Name, AppendRows, events()...)
 	}

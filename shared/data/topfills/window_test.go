@@ -11,8 +11,6 @@ import (
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -21,8 +19,7 @@ import (
 // the closed buckets the ingester has not got to, the answer is the same.
 func TestTheLargestFillsOfAnyWindow(t *testing.T) {
 	t.Parallel()
-	db := storetest.DynamoDB(t)
-	series := store.NewSeries(db, storetest.Tables(t, db)+schema.SeriesTable)
+	series := storetest.Open(t).Series
 	now := time.Date(2026, 11, 21, 10, 37, 22, 345_000_000, time.UTC)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
