@@ -30,10 +30,13 @@ const mostNested = 64
 // Read reads an answer, of any kind, within its bytes.
 func (b Bounds) Read(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, b.Bytes+1))
-	if err == nil && int64(len(text)) > b.Bytes {
+	switch {
+	case err != nil:
+		return nil, Unquoted(err, ErrBounds)
+	case int64(len(text)) > b.Bytes:
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrBounds, b.Bytes)
 	}
-	return text, err
+	return text, nil
 }
 
 // ReadJSON reads an answer of JSON. It counts rows as they come and reads none behind the first

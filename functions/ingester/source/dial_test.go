@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -132,6 +133,7 @@ func TestAnErrorQuotesNothingOfAnAnswer(t *testing.T) {
 		"a header that never ends":      "HTTP/1.1 200 OK\r\nA: " + strings.Repeat(secret, 10),
 		"a place that is no address":    "HTTP/1.1 302 Found\r\nLocation: http://[" + secret + "\r\nContent-Length: 0\r\n\r\n",
 		"a status that is none":         secret + "\r\n\r\n",
+		"a trailer that is none":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n" + secret[:60] + "\r\n\r\n",
 		"a length that is none":         "HTTP/1.1 200 OK\r\nContent-Length: " + secret + "\r\n\r\n",
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -151,11 +153,36 @@ func TestAnErrorQuotesNothingOfAnAnswer(t *testing.T) {
 			}
 		}()
 		address := "http://" + listener.Addr().String()
-		_, err = NewClient(address).Get(address)
+		res, err := NewClient(address).Get(address)
+		if err == nil {
+			_, err = Bounds{Bytes: 1 << 20}.Read(res.Body)
+			_ = res.Body.Close()
+		}
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		} else if text := Unquoted(err).Error(); strings.Contains(text, "SECRET") || len(text) > 200 {
 			t.Errorf("%s: %.300s", name, text)
+		}
+	}
+}
+
+// Nor is what stands in a certificate.
+func TestAnErrorQuotesNothingOfACertificate(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	port := server.URL[strings.LastIndex(server.URL, ":"):]
+	for host, want := range map[string]string{"localhost": "the certificate is of another host", "127.0.0.1": "the certificate is of an unknown issuer"} {
+		address := "https://" + host + port
+		res, err := NewClient(address).Get(address)
+		if err == nil {
+			_ = res.Body.Close()
+			t.Fatalf("%s: no error", host)
+		}
+		if got := Unquoted(err).Error(); got != want {
+			t.Errorf("%s: %s, want %s", host, got, want)
 		}
 	}
 }

@@ -13,12 +13,18 @@ import (
 	"net/url"
 )
 
-// errAnswer stands for an error that would quote what an upstream has sent.
-var errAnswer = errors.New("the answer is none of HTTP")
+// They stand for errors that would quote what an upstream has sent, in an answer or in its
+// certificate.
+var (
+	errAnswer   = errors.New("the answer is none of HTTP")
+	errHostname = errors.New("the certificate is of another host")
+	errInvalid  = errors.New("the certificate is not valid, or not now")
+	errIssuer   = errors.New("the certificate is of an unknown issuer")
+)
 
 // Unquoted is an error of a request to an upstream as it may be logged: without the address,
-// which may hold a key, and without anything of an answer. Errors of the network, of
-// certificates and of a context stay as they are, and so do those of ours.
+// which may hold a key, and without anything of an answer or a certificate. Errors of the
+// network and of a context stay as they are, and so do those of ours.
 func Unquoted(err error, ours ...error) error {
 	var of *url.Error
 	if errors.As(err, &of) {
@@ -28,7 +34,15 @@ func Unquoted(err error, ours ...error) error {
 	var alert tls.AlertError
 	var certificate *tls.CertificateVerificationError
 	var host x509.HostnameError
-	if errors.As(err, &network) || errors.As(err, &alert) || errors.As(err, &certificate) || errors.As(err, &host) {
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &host):
+		return errHostname
+	case errors.As(err, &invalid):
+		return errInvalid
+	case errors.As(err, &certificate):
+		return errIssuer
+	case errors.As(err, &network) || errors.As(err, &alert):
 		return err
 	}
 	for _, known := range append(ours, ErrPrivate, context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF) {

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,25 +29,23 @@ func readCSV(file []byte, headings []columns, day func(date string) string, key,
 	if err := checkLines(file); err != nil {
 		return nil, 0, err
 	}
-	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\ufeff"))))
-	rows.FieldsPerRecord, rows.ReuseRecord = -1, true
-	first, err := rows.Read()
-	if err != nil || !slices.ContainsFunc(headings, func(h columns) bool { return h.head(first) }) {
-		return nil, 0, errNoFile
-	}
-	for {
-		row, err := rows.Read()
-		var broken *csv.ParseError
-		switch {
-		case errors.Is(err, io.EOF) && len(days) == 0:
-			return nil, malformed, errNoDays
-		case errors.Is(err, io.EOF):
-			return days, malformed, nil
-		case errors.As(err, &broken) || len(row) < 5:
+	first := true
+	for line := range bytes.Lines(bytes.TrimPrefix(file, []byte("\ufeff"))) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		row, err := csv.NewReader(bytes.NewReader(line)).Read() // line by line: a quote that is not closed costs its row
+		if first {
+			if err != nil || !slices.ContainsFunc(headings, func(h columns) bool { return h.head(row) }) {
+				return nil, 0, errNoFile
+			}
+			first = false
+			continue
+		}
+		if err != nil || len(row) < 5 {
 			malformed++
 			continue
-		case err != nil:
-			return nil, malformed, err
 		}
 		q := market.DayQuote{Key: key, Unit: unit, Date: day(row[0]), Open: row[1], High: row[2], Low: row[3], Close: row[4]}
 		if len(row) > 5 {
@@ -64,6 +61,13 @@ func readCSV(file []byte, headings []columns, day func(date string) string, key,
 		}
 		days = append(days, q)
 	}
+	switch {
+	case first:
+		return nil, 0, errNoFile
+	case len(days) == 0:
+		return nil, malformed, errNoDays
+	}
+	return days, malformed, nil
 }
 
 // mostLine is how many bytes a line may have: a row has some 60.

@@ -172,7 +172,7 @@ func ask(ctx context.Context, web *http.Client, feed *url.URL, have Validators) 
 	}
 	a.body, err = io.ReadAll(io.LimitReader(res.Body, maxBody+1))
 	if err != nil {
-		return answer{}, fmt.Errorf("read the answer: %w", err)
+		return answer{}, fmt.Errorf("read the answer: %w", source.Unquoted(err))
 	}
 	if len(a.body) > maxBody {
 		return answer{}, errTooLarge

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -407,7 +406,7 @@ func (f *anchorFollower) orders(ctx context.Context, answer *market.Anchor, dexs
 			order, err := wire.ParseOpenOrder(raw, answer.Address, now)
 			if err != nil {
 				f.Stats.Malformed.Add(1)
-				wrong = errors.Join(wrong, err)
+				wrong = cmp.Or(wrong, err) // one is enough to say, of however many
 				continue
 			}
 			answer.Orders = append(answer.Orders, order)

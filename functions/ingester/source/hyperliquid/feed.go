@@ -3,6 +3,7 @@ package hyperliquid
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -45,8 +46,10 @@ type Feed struct {
 	Ping      time.Duration // between heartbeats; 0 means 30 s
 	MetaEvery time.Duration // between looks at the markets; 0 means a minute
 
-	info *Info
-	mu   sync.Mutex
+	info      *Info
+	described map[string]json.RawMessage // by dex: as it was described last; of the goroutine that looks
+
+	mu sync.Mutex
 	// wanted are the subscriptions in order of their discovery; news signals the
 	// connection that there are more.
 	wanted []subscription

@@ -153,7 +153,7 @@ func (c *collector) add(line []byte, offset int64) {
 	if err != nil && !c.logged {
 		c.logged = true
 		c.log.Warn("skipped what could not be read, or kept it without a part; more of this file is only counted", "file", c.name, "offset", offset, "count", skipped,
-			"error", err.Error(), "line", excerpt(string(line)))
+			"error", excerpt(err.Error()), "line", excerpt(string(line)))
 	}
 }
 

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"time"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/venue/wire"
@@ -55,9 +53,12 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 		if err == nil {
 			px, err = f.info.AllMids(ctx, dex)
 		}
-		if dex != "" && errors.Is(err, source.ErrBounds) { // others than the venue make dexs
+		if dex != "" && err != nil && ctx.Err() == nil { // strangers make dexs: one that does not answer costs no other
 			f.Stats.Malformed.Add(1)
-			f.Log.Warn("a dex is left out", "dex", dex, "error", err.Error())
+			f.Log.Warn("a dex is left out until the next look, but for what is known of it", "dex", dex, "error", err.Error())
+			if raw, known := f.described[dex]; known {
+				meta.Perps[dex] = raw
+			}
 			continue
 		}
 		if err != nil {
@@ -69,7 +70,7 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 	if meta.Spot, err = f.info.SpotMeta(ctx); err != nil {
 		return nil, nil, err
 	}
-	meta.Time = time.Now().UnixMilli()
+	meta.Time, f.described = time.Now().UnixMilli(), meta.Perps
 	return meta, mids, nil
 }
 

@@ -2,6 +2,7 @@ package hyperliquid
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func ReadMisc(e *market.Events, line string, offset int64) (skipped int, err err
 			continue
 		}
 		n, fault := readMiscEvent(e, raw, seq+int64(i))
-		skipped, err = skipped+n, errors.Join(err, fault)
+		skipped, err = skipped+n, cmp.Or(err, fault) // one is enough to say, of however many
 	}
 	return skipped, err
 }
@@ -103,7 +104,7 @@ func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped in
 		for _, user := range l.Users {
 			var ok bool
 			if update.Address, ok = market.ParseAddress(user); !ok {
-				skipped, err = skipped+1, errors.Join(err, errLedgerUser)
+				skipped, err = skipped+1, errLedgerUser
 				continue
 			}
 			e.Ledgers = append(e.Ledgers, update)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"quotary/shared/market"
@@ -98,6 +99,38 @@ func TestADexThatIsTooLargeIsLeftOut(t *testing.T) {
 	meta, mids := must.Get2(f.look(t.Context()))(t)
 	if _, big := meta.Perps["big"]; big || len(meta.Perps) != 2 || len(mids) != 2 || f.Stats.Malformed.Load() != 1 {
 		t.Errorf("%d dexs, %d mid prices, %d malformed", len(meta.Perps), len(mids), f.Stats.Malformed.Load())
+	}
+}
+
+// A dex that does not answer, or not as it should, costs no other one; what is known of it stays.
+func TestADexThatFailsCostsNoOther(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []string{"meta", "allMids"} {
+		for _, answer := range []string{"oops", "[]", `{"universe"`, "", "500", "422"} {
+			if broken == "meta" && answer == "[]" {
+				continue // a description is read by whoever uses it
+			}
+			var fails atomic.Bool
+			f := Feed{Stats: new(Stats), Log: quiet, info: others(t, func(_ int, kind, dex string) string {
+				switch {
+				case kind == "perpDexs":
+					return `[null,{"name":"evil"},{"name":"xyz"}]`
+				case fails.Load() && dex == "evil" && kind == broken:
+					return answer
+				case kind == "allMids":
+					return `{}`
+				}
+				return `{"universe":[{"name":"BTC"}]}`
+			})}
+			for _, failing := range []bool{true, false, true} {
+				fails.Store(failing)
+				meta, mids := must.Get2(f.look(t.Context()))(t)
+				known := !failing || len(f.described) == 3
+				if _, has := meta.Perps["evil"]; has != known || meta.Perps[""] == nil || meta.Perps["xyz"] == nil || len(mids) < 2 {
+					t.Errorf("%s %q, failing %t: %d dexs, %d mid prices", broken, answer, failing, len(meta.Perps), len(mids))
+				}
+			}
+		}
 	}
 }
 
