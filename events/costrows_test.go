@@ -69,7 +69,7 @@ func (c *costs) changed(projections []perp.Projection, b *perp.Batch, now time.T
 	reads := engine.NewReads()
 	for {
 		for _, p := range projections {
-			p.Wants(b, reads)
+			p.Prefetch(b, reads)
 		}
 		if latest, at := reads.Wanted(); len(latest)+len(at) == 0 {
 			break

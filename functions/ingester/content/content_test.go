@@ -127,7 +127,7 @@ func TestAnOldItemThatIsEditedIsNotNew(t *testing.T) {
 	apply := func(items ...news.Item) (listed news.View) {
 		t.Helper()
 		b, r := &Batch{News: items}, engine.NewReads()
-		p.Wants(b, r)
+		p.Prefetch(b, r)
 		r.Fill(nil, stored)
 		must.Do(t, p.Apply(b, r, time.Now()))
 		changes := p.Changes(time.Now(), true)

@@ -83,7 +83,7 @@ func BenchmarkDropOfFlashes(b *testing.B) {
 				rows = log.Append(rows[:0], to)
 			}
 			for _, p := range all {
-				p.Wants(to, r)
+				p.Prefetch(to, r)
 			}
 			r.Fill(nil, nil)
 			for _, p := range all {

@@ -61,10 +61,10 @@ func (p *flashIndex) Restore(views map[string][]byte) error {
 	return nil
 }
 
-// Wants asks which states of flashes are indexed.
-func (p *flashIndex) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks which states of flashes are indexed.
+func (p *flashIndex) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Flashes {
-		r.Want(flashes.IndexedAt(b.Flashes[i].ID), checkPlace)
+		r.Prefetch(flashes.IndexedAt(b.Flashes[i].ID), checkPlace)
 	}
 }
 

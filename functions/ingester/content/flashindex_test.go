@@ -39,7 +39,7 @@ func TestFlashesAreFoundWhateverHappens(t *testing.T) {
 		p := newFlashIndex()
 		for _, one := range rapid.Permutation(slices.Concat(all, all)).Draw(t, "order") {
 			b, r := &Batch{Flashes: []flashes.Flash{one}}, engine.NewReads()
-			p.Wants(b, r)
+			p.Prefetch(b, r)
 			r.Fill(nil, stored)
 			must.Do(t, p.Apply(b, r, time.Now()))
 			changes := p.Changes(time.Now(), false)
@@ -50,7 +50,7 @@ func TestFlashesAreFoundWhateverHappens(t *testing.T) {
 				p = newFlashIndex()
 				must.Do(t, p.Restore(views))
 				r := engine.NewReads()
-				p.Wants(b, r)
+				p.Prefetch(b, r)
 				r.Fill(nil, stored)
 				must.Do(t, p.Apply(b, r, time.Now()))
 				changes = p.Changes(time.Now(), false)
@@ -101,7 +101,7 @@ func TestAnIndexHasWhatWasOnItsPlatform(t *testing.T) {
 		for line := range int64(5) {
 			b, r := NewBatch(), engine.NewReads()
 			b.Flashes = []flashes.Flash{{Entry: flashes.Entry{ID: 1, Time: 1_795_000_000, Language: "en", Platform: flashes.House, Title: "t"}, Place: drop.Place{Time: 2, File: "a", Line: 1 + line}}}
-			p.Wants(b, r)
+			p.Prefetch(b, r)
 			r.Fill(nil, stored)
 			must.Do(t, p.Apply(b, r, time.Now()))
 			changes := p.Changes(time.Now(), false)

@@ -75,12 +75,12 @@ func (p *newest) Restore(views map[string][]byte) error {
 	return nil
 }
 
-// Wants asks when those items were first seen that are not among the newest.
-func (p *newest) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks when those items were first seen that are not among the newest.
+func (p *newest) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.News {
 		item := &b.News[i]
 		if owner := news.Subject(item.Source, item.Key); p.byID[item.ID].Owner != owner {
-			r.Want(news.FirstSeenAt(owner), checkFirstSeen)
+			r.Prefetch(news.FirstSeenAt(owner), checkFirstSeen)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestNewsThatIsStoredIsNotStoredAgain(t *testing.T) {
 		item := news.Item{ID: news.ID("Acme", "1"), Source: "Acme", Key: "1", Language: news.English, Title: title, Seen: seenAt + seen, FirstSeen: seenAt + seen}
 		b, r := &Batch{News: []news.Item{item}}, engine.NewReads()
 		n := len(keys(logs, b))
-		p.Wants(b, r)
+		p.Prefetch(b, r)
 		r.Fill(nil, map[store.SeriesAt]store.Point{})
 		must.Do(t, p.Apply(b, r, time.Now()))
 		return n

@@ -17,7 +17,7 @@ func (p *Pipeline[B]) apply(ctx context.Context, to []Projection[B], batch B) (r
 	for {
 		for i, one := range to {
 			p.reads.asker = i
-			one.Wants(batch, p.reads)
+			one.Prefetch(batch, p.reads)
 		}
 		latestOf, rowsAt := p.reads.Wanted()
 		if len(latestOf)+len(rowsAt)+len(p.reads.WantedLogs()) == 0 {

@@ -79,10 +79,10 @@ func (v *vocabulary) at(first string) store.SeriesAt {
 	return store.SeriesAt{SeriesKey: store.SeriesKey{Name: v.name, Key: first, Interval: "1h"}, Time: wordTime}
 }
 
-func (v *vocabulary) Wants(w *words, r *Reads) {
+func (v *vocabulary) Prefetch(w *words, r *Reads) {
 	for _, word := range w.list {
 		if v.byFirst[word[:1]] == nil {
-			r.Want(v.at(word[:1]), func(_ store.SeriesAt, p *store.Point) error { return json.Unmarshal(p.Body, new(map[string]bool)) })
+			r.Prefetch(v.at(word[:1]), func(_ store.SeriesAt, p *store.Point) error { return json.Unmarshal(p.Body, new(map[string]bool)) })
 		}
 	}
 }

@@ -40,10 +40,10 @@ type Projection[B any] interface {
 	// a sample of a sum, must not be returned before.
 	Joined()
 
-	// Wants asks for the rows that must be read before b can be applied. It is
+	// Prefetch asks for the rows that must be read before b can be applied. It is
 	// called again after they were read until it asks for nothing more. After a
 	// restart it is called with empty batches, until it asks for nothing.
-	Wants(b B, r *Reads)
+	Prefetch(b B, r *Reads)
 
 	// Apply folds b in. It fails on nothing that Wants could check.
 	Apply(b B, r *Reads, now time.Time) error
@@ -163,5 +163,5 @@ func (Defaults[B]) Restore(map[string][]byte) error { return nil }
 // Joined does nothing: every row and view is right as far as it goes.
 func (Defaults[B]) Joined() {}
 
-// Wants asks for nothing.
-func (Defaults[B]) Wants(B, *Reads) {}
+// Prefetch asks for nothing.
+func (Defaults[B]) Prefetch(B, *Reads) {}

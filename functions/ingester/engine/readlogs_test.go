@@ -35,7 +35,7 @@ func (p *reader) at(subject string) LogAt {
 	return LogAt{Dataset: wordLog.Dataset, Subject: subject, From: p.from[subject]}
 }
 
-func (p *reader) Wants(w *words, r *Reads) {
+func (p *reader) Prefetch(w *words, r *Reads) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if slices.Contains(w.list, "read") {
@@ -45,7 +45,7 @@ func (p *reader) Wants(w *words, r *Reads) {
 	}
 	for _, subject := range p.subjects {
 		if _, reading := p.from[subject]; reading {
-			r.WantLog(p.at(subject), func(row *store.Row) error { return json.Unmarshal(row.Body, new(string)) })
+			r.PrefetchLog(p.at(subject), func(row *store.Row) error { return json.Unmarshal(row.Body, new(string)) })
 		}
 	}
 }

@@ -56,9 +56,9 @@ func NewReads() *Reads {
 	return &Reads{latest: map[store.SeriesKey]time.Time{}, rows: map[store.SeriesAt]*store.Point{}, logs: map[LogAt]LogPart{}, wanted: map[any]struct{}{}}
 }
 
-// Want asks for a row, with its Extra. Check reports why a stored row cannot be
+// Prefetch asks for a row, with its Extra. Check reports why a stored row cannot be
 // read, as Apply would: a row for which it does is never returned by Row.
-func (r *Reads) Want(at store.SeriesAt, check func(at store.SeriesAt, p *store.Point) error) {
+func (r *Reads) Prefetch(at store.SeriesAt, check func(at store.SeriesAt, p *store.Point) error) {
 	if _, read := r.rows[at]; !read && r.first(at) {
 		r.wantRows, r.checks = append(r.wantRows, at), append(r.checks, rowCheck{r.asker, check})
 	}
@@ -73,12 +73,12 @@ func (r *Reads) Latest(k store.SeriesKey) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// WantLog asks for what stands at a place in a log. Check reports why a stored row
+// PrefetchLog asks for what stands at a place in a log. Check reports why a stored row
 // cannot be read, as Apply would: a row for which it does is never returned by Log. It
 // reports false where as much as may be is read for this batch: the caller asks again
 // with the next one, which comes within a second, if need be without events, for as long
 // as anybody asks for anything.
-func (r *Reads) WantLog(at LogAt, check func(*store.Row) error) bool {
+func (r *Reads) PrefetchLog(at LogAt, check func(*store.Row) error) bool {
 	if _, read := r.logs[at]; read {
 		return true
 	}

@@ -104,12 +104,12 @@ func (c curious) key(word string) store.SeriesKey {
 	return store.SeriesKey{Name: "curious", Key: word, Interval: "1h"}
 }
 
-func (c curious) Wants(w *words, r *Reads) {
-	c.vocabulary.Wants(w, r)
+func (c curious) Prefetch(w *words, r *Reads) {
+	c.vocabulary.Prefetch(w, r)
 	for _, word := range w.list {
 		if _, ok := r.Latest(c.key(word)); ok {
-			r.Want(store.SeriesAt{SeriesKey: c.key(word), Time: wordTime}, func(store.SeriesAt, *store.Point) error { return nil })
-			r.WantLog(LogAt{Dataset: "word", Subject: word}, func(*store.Row) error { return nil })
+			r.Prefetch(store.SeriesAt{SeriesKey: c.key(word), Time: wordTime}, func(store.SeriesAt, *store.Point) error { return nil })
+			r.PrefetchLog(LogAt{Dataset: "word", Subject: word}, func(*store.Row) error { return nil })
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (s *shown) Restore(views map[string][]byte) error {
 	return err
 }
 
-func (s *shown) Wants(*words, *Reads) {}
+func (s *shown) Prefetch(*words, *Reads) {}
 
 func (s *shown) Apply(w *words, _ *Reads, _ time.Time) error {
 	for _, word := range w.list {

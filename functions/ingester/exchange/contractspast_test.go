@@ -492,7 +492,7 @@ func TestThePastIsHeldUntilItIsWritten(t *testing.T) {
 		c.p.Changes(now, false) // the first write
 		m := newMemory()
 		r := engine.NewReads()
-		c.p.Wants(&c.b, r)
+		c.p.Prefetch(&c.b, r)
 		r.Fill(nil, m.rows)
 		must.Do(t, c.p.Apply(&c.b, r, now))
 		if got := c.p.Changes(now.Add(time.Second), false); !got.Held || len(got.Fine) > 0 {

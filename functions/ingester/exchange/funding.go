@@ -36,8 +36,8 @@ func (*fundings) Restores() []engine.RestoredView { return []engine.RestoredView
 // Restore takes them.
 func (f *fundings) Restore(views map[string][]byte) error { return f.restorePairs(views) }
 
-// Wants asks for the rows of rates.
-func (f *fundings) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows of rates.
+func (f *fundings) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Fundings {
 		one := &b.Fundings[i]
 		f.pairs.Want(r, one.Pair, one.At())

@@ -38,8 +38,8 @@ func (*interests) Restores() []engine.RestoredView { return []engine.RestoredVie
 // Restore takes them.
 func (p *interests) Restore(views map[string][]byte) error { return p.restorePairs(views) }
 
-// Wants asks for the rows of open interest.
-func (p *interests) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows of open interest.
+func (p *interests) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Interests {
 		p.pairs.Want(r, b.Interests[i].Pair, b.Interests[i].Time)
 	}

@@ -37,8 +37,8 @@ func (p *liquidations) Restore(views map[string][]byte) error {
 	return p.restorePairs(views)
 }
 
-// Wants asks for the rows of liquidations.
-func (p *liquidations) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows of liquidations.
+func (p *liquidations) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Liquidations {
 		p.fold.Want(r, &b.Liquidations[i])
 	}

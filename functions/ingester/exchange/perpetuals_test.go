@@ -38,7 +38,7 @@ func (m *memory) restored(t rapid.TB, p Projection) Projection {
 func (m *memory) apply(t rapid.TB, p Projection, b *Batch, now time.Time) {
 	r := engine.NewReads()
 	for {
-		p.Wants(b, r)
+		p.Prefetch(b, r)
 		_, wanted := r.Wanted()
 		if len(wanted) == 0 {
 			break

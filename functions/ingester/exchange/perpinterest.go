@@ -41,7 +41,7 @@ func (p perpInterest) rows(coin string, ms int64) (minutes, hours []store.Series
 func (p perpInterest) want(r *engine.Reads, coin string, ms int64) {
 	minutes, hours := p.rows(coin, ms)
 	for _, at := range append(minutes, hours...) {
-		r.Want(at, func(_ store.SeriesAt, row *store.Point) error {
+		r.Prefetch(at, func(_ store.SeriesAt, row *store.Point) error {
 			_, err := pairseries.Interest.Decode(row.Body)
 			return err
 		})

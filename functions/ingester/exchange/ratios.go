@@ -21,8 +21,8 @@ func newRatios() *ratios {
 // Name is that of the series.
 func (*ratios) Name() string { return pairseries.Ratios.Name() }
 
-// Wants asks for the rows of ratios.
-func (p *ratios) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows of ratios.
+func (p *ratios) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Ratios {
 		p.pairs.Want(r, b.Ratios[i].Pair, b.Ratios[i].Time)
 	}

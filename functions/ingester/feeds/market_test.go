@@ -218,7 +218,7 @@ func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
 		t.Helper()
 		b, reads := &perp.Batch{Events: market.Events{Fills: fills}}, engine.NewReads()
 		for {
-			klines.Wants(b, reads)
+			klines.Prefetch(b, reads)
 			latestOf, rowsAt := reads.Wanted()
 			if len(latestOf)+len(rowsAt) == 0 {
 				break

@@ -63,7 +63,7 @@ func (p *Liquidations) Restore(v pairliquidations.View) {
 func (p *Liquidations) Want(r *engine.Reads, l *market.PairLiquidation) {
 	if at := pairseries.OrdersAt(l.Pair, l.Time); p.orders[at] == nil {
 		pair := l.Pair
-		r.Want(at, func(_ store.SeriesAt, row *store.Point) error {
+		r.Prefetch(at, func(_ store.SeriesAt, row *store.Point) error {
 			_, err := pairseries.DecodeOrders(pair, row.Body)
 			return err
 		})

@@ -42,7 +42,7 @@ const idleWrites = 3
 // Want asks for the row of a tier that holds a time (ms).
 func (p *Rows[T]) Want(r *engine.Reads, key string, t pairseries.Tier, ms int64) {
 	if at := p.series.At(key, t, ms); p.rows[at] == nil {
-		r.Want(at, func(_ store.SeriesAt, row *store.Point) error {
+		r.Prefetch(at, func(_ store.SeriesAt, row *store.Point) error {
 			_, err := p.series.Decode(row.Body)
 			return err
 		})

@@ -69,7 +69,7 @@ func (b *rebuild) wantBase(r *engine.Reads) {
 	address := b.account.address
 	wantAccount(r, address)
 	for place := range len(accounts.Bases{}) {
-		r.Want(accounts.BaseAt(address, place), func(_ store.SeriesAt, point *store.Point) error {
+		r.Prefetch(accounts.BaseAt(address, place), func(_ store.SeriesAt, point *store.Point) error {
 			base, err := accounts.DecodeBase(address, *point)
 			if err == nil {
 				_, err = accountstats.Decode(base.Stats)

@@ -175,7 +175,7 @@ func (p *accountStates) wantLogs(r *engine.Reads) {
 			if log.ended {
 				continue
 			}
-			r.WantLog(b.at(k), func(row *store.Row) error {
+			r.PrefetchLog(b.at(k), func(row *store.Row) error {
 				_, err := rebuiltFrom[k].read(nil, *row)
 				return err
 			})

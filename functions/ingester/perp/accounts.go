@@ -116,9 +116,9 @@ func (p *accountStates) Restore(views map[string][]byte) error {
 // Joined lets what is to be made again begin.
 func (p *accountStates) Joined() { p.joined = true }
 
-// Wants asks for the rows of the accounts that a batch touches, and of some that wait,
+// Prefetch asks for the rows of the accounts that a batch touches, and of some that wait,
 // and for the log rows of accounts that are made again.
-func (p *accountStates) Wants(b *Batch, r *engine.Reads) {
+func (p *accountStates) Prefetch(b *Batch, r *engine.Reads) {
 	p.selectAccounts(b)
 	for _, address := range p.selected {
 		wantAccount(r, address)
@@ -128,14 +128,14 @@ func (p *accountStates) Wants(b *Batch, r *engine.Reads) {
 
 // wantAccount asks for the rows of an account.
 func wantAccount(r *engine.Reads, address string) {
-	r.Want(accounts.At(address), func(_ store.SeriesAt, point *store.Point) error {
+	r.Prefetch(accounts.At(address), func(_ store.SeriesAt, point *store.Point) error {
 		if _, err := accounts.BasesOf(*point); err != nil {
 			return err
 		}
 		_, err := accounts.Decode(address, *point)
 		return err
 	})
-	r.Want(accountstats.At(address), func(_ store.SeriesAt, point *store.Point) error {
+	r.Prefetch(accountstats.At(address), func(_ store.SeriesAt, point *store.Point) error {
 		_, err := accountstats.Decode(point.Extra)
 		return err
 	})

@@ -45,12 +45,12 @@ func newFundings() *fundings {
 // Name is that of the series.
 func (p *fundings) Name() string { return funding.Name }
 
-// Wants asks for the rows that a node's rates may fill provisionally.
-func (p *fundings) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows that a node's rates may fill provisionally.
+func (p *fundings) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Funding {
 		f := &b.Funding[i]
 		if hour := market.Hour1.StartMs(f.Time); f.Premium == "" && hour > p.final[f.Coin] {
-			r.Want(funding.At(f.Coin, hour), checkFunding)
+			r.Prefetch(funding.At(f.Coin, hour), checkFunding)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (s *set) wants(b *Batch) (latest []store.SeriesKey, rows []store.SeriesAt) 
 		s.reads = engine.NewReads()
 	}
 	for _, one := range s.all {
-		one.Wants(b, s.reads)
+		one.Prefetch(b, s.reads)
 	}
 	return s.reads.Wanted()
 }

@@ -66,8 +66,8 @@ func (k *Klines) Name() string { return klines.Name }
 // Folds has the fills: the trades of a source without fills are not stored.
 func (k *Klines) Folds() []engine.Fold[*Batch] { return storedFills }
 
-// Wants asks for the rows along the path of each trade that are not known.
-func (k *Klines) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows along the path of each trade that are not known.
+func (k *Klines) Prefetch(b *Batch, r *engine.Reads) {
 	trades := b.AllTrades()
 	var coin string
 	second := int64(-1)
@@ -103,7 +103,7 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 		if t.absent(market.Week1, start) {
 			return
 		}
-		r.Want(klines.At(t.coin, market.Week1, start), checkKline)
+		r.Prefetch(klines.At(t.coin, market.Week1, start), checkKline)
 	}
 	for tier := weekTier; tier > 0; tier-- {
 		start, part := market.KlineTiers[tier].StartMs(second), market.KlineTiers[tier-1]
@@ -115,7 +115,7 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 			end := market.KlineTiers[tier].NextMs(second)
 			for s := start; s < end && s <= t.newest; s = part.NextMs(s) {
 				if !t.absent(part, s) {
-					r.Want(klines.At(t.coin, part, s), checkKline)
+					r.Prefetch(klines.At(t.coin, part, s), checkKline)
 				}
 			}
 		default:
@@ -125,7 +125,7 @@ func (t *klineTree) need(second int64, r *engine.Reads) {
 		}
 	}
 	if node != nil && !node.complete {
-		r.Want(klines.At(t.coin, market.Second1, second), checkKline)
+		r.Prefetch(klines.At(t.coin, market.Second1, second), checkKline)
 	}
 }
 

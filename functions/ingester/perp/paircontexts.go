@@ -56,8 +56,8 @@ func newPairContexts(s pairseries.Series[market.Bar], of func(c *market.Context)
 // Name is that of the series.
 func (p *pairContexts) Name() string { return p.name }
 
-// Wants asks for the rows of what a batch reports.
-func (p *pairContexts) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows of what a batch reports.
+func (p *pairContexts) Prefetch(b *Batch, r *engine.Reads) {
 	_ = p.each(b, func(pair string, ms int64, _ market.Decimal) error { // returns no error
 		p.pairs.Want(r, pair, ms)
 		return nil

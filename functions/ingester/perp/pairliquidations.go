@@ -39,8 +39,8 @@ func (p *liquidations) Restore(views map[string][]byte) error {
 	return err
 }
 
-// Wants asks for the rows of liquidations.
-func (p *liquidations) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows of liquidations.
+func (p *liquidations) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Fills {
 		if l, ok, err := liquidated(&b.Fills[i]); ok && err == nil {
 			p.fold.Want(r, &l)

@@ -36,7 +36,7 @@ func folded(t *testing.T, p Projection, now time.Time, batches ...*Batch) engine
 	t.Helper()
 	for _, b := range batches {
 		r := engine.NewReads()
-		p.Wants(b, r)
+		p.Prefetch(b, r)
 		r.Fill(nil, map[store.SeriesAt]store.Point{})
 		must.Do(t, p.Apply(b, r, now))
 	}
@@ -104,7 +104,7 @@ func TestLiquidationsAreHeldUntilTheyAreWritten(t *testing.T) {
 		f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Sell, Time: base, Tid: tid, Liquidation: &market.Liquidation{LiquidatedUser: "0x1"}}
 		b := &Batch{Events: market.Events{Fills: []market.Fill{f}}}
 		r := engine.NewReads()
-		p.Wants(b, r)
+		p.Prefetch(b, r)
 		r.Fill(nil, map[store.SeriesAt]store.Point{})
 		must.Do(t, p.Apply(b, r, now))
 	}

@@ -79,8 +79,8 @@ func (p *topFills) Restore(views map[string][]byte) error {
 	return nil
 }
 
-// Wants asks for the stored rows that the fills touch.
-func (p *topFills) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the stored rows that the fills touch.
+func (p *topFills) Prefetch(b *Batch, r *engine.Reads) {
 	if n := min(openAtOnce, len(p.restart)); n > 0 && len(p.opening) == 0 {
 		for _, coin := range p.restart[:n] {
 			p.opening[coin] = true
@@ -107,7 +107,7 @@ func (p *topFills) Wants(b *Batch, r *engine.Reads) {
 		for tier, interval := range market.TopTiers {
 			start := interval.StartMs(s)
 			if c.buckets[tier][start] == nil && !c.absent(interval, start) {
-				r.Want(topfills.At(c.coin, interval, start), checkTop)
+				r.Prefetch(topfills.At(c.coin, interval, start), checkTop)
 			}
 		}
 	}
@@ -140,9 +140,9 @@ func (c *topCoin) needHeal(r *engine.Reads) {
 	for tier := 1; tier < len(market.TopTiers); tier++ {
 		interval, part := market.TopTiers[tier], market.TopTiers[tier-1]
 		start := interval.StartMs(c.newest)
-		r.Want(topfills.At(c.coin, interval, start), checkTop)
+		r.Prefetch(topfills.At(c.coin, interval, start), checkTop)
 		for s := start; s <= c.newest; s = part.NextMs(s) {
-			r.Want(topfills.At(c.coin, part, s), checkTop)
+			r.Prefetch(topfills.At(c.coin, part, s), checkTop)
 		}
 	}
 }

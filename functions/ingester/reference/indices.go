@@ -49,11 +49,11 @@ func (p *indexDays) Restore(views map[string][]byte) error {
 	return err
 }
 
-// Wants asks for the rows of the months of days.
-func (p *indexDays) Wants(b *Batch, r *engine.Reads) {
+// Prefetch asks for the rows of the months of days.
+func (p *indexDays) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.Indices {
 		if at, ok := indices.At(b.Indices[i].Key, b.Indices[i].Date); ok && p.months[at] == nil {
-			r.Want(at, func(_ store.SeriesAt, row *store.Point) error {
+			r.Prefetch(at, func(_ store.SeriesAt, row *store.Point) error {
 				_, err := indices.Decode(row.Body)
 				return err
 			})

@@ -116,7 +116,7 @@ func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
 	apply := func(b *Batch) {
 		for _, p := range all {
 			reads := engine.NewReads()
-			for p.Wants(b, reads); ; p.Wants(b, reads) {
+			for p.Prefetch(b, reads); ; p.Prefetch(b, reads) {
 				if _, wanted := reads.Wanted(); len(wanted) == 0 {
 					break
 				}
