@@ -45,7 +45,7 @@ type Projection[B any] interface {
 	// restart it is called with empty batches, until it asks for nothing.
 	Prefetch(b B, r *Reads)
 
-	// Apply folds b in. It fails on nothing that Wants could check.
+	// Apply folds b in. It fails on nothing that Prefetch could check.
 	Apply(b B, r *Reads, now time.Time) error
 
 	// Changes returns what differs from what is stored, and counts it as stored:
