@@ -3,7 +3,6 @@ package exchange
 import (
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
 )
 
@@ -80,17 +80,15 @@ func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
 func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	onBinance, onOKX, onBybit := binance.New(binance.Config{}), okx.New(okx.Config{}), bybit.New(bybit.Config{})
+	clock := testclock.Running(time.Now(), 5)
+	onBinance, onOKX, onBybit := binance.New(binance.Config{Clock: clock}), okx.New(okx.Config{Clock: clock}), bybit.New(bybit.Config{Clock: clock})
 	w.config.Exchanges, w.config.Books, w.config.Coins = []string{"binance", "okx", "bybit"}, []string{"BTC"}, []string{"BTC", "SOL"}
 	w.config.URLs = map[string]string{}
 	for name, x := range map[string]interface {
 		Handler() http.Handler
 		Disconnect()
 	}{"binance": onBinance, "okx": onOKX, "bybit": onBybit} {
-		server := httptest.NewServer(x.Handler())
-		t.Cleanup(server.Close)
-		t.Cleanup(x.Disconnect)
-		w.config.URLs[name] = server.URL
+		w.config.URLs[name] = sourcetest.Serve(t, x)
 	}
 	markets := map[string]*trading.Market{
 		"btcusdt:binance": onBinance.Market("BTCUSDT", false), "btcswapusdt:binance": onBinance.Market("BTCUSDT", true),
@@ -102,6 +100,7 @@ func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 	var sources []engine.Source[*Batch]
 	followed := map[string]market.Pair{}
 	for _, v := range venues {
+		v = onClock(v, clock)
 		lists := w.config.lister(v)
 		pairs := must.Get(lists.of(t.Context(), w.config.Books))(t)
 		for _, pair := range pairs {
@@ -122,8 +121,8 @@ func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 		}
 		return all
 	}
-	views := pairbooks.Published.Open(w.config.Stores.Views, time.Now)
-	seen, from := map[string]bool{}, int64(0) // books that were right, of that time or later, ms
+	views := pairbooks.Published.Open(w.config.Stores.Views, testclock.Running(time.Now(), 1000)) // which asks again at once
+	seen, from := map[string]bool{}, int64(0)                                                     // books that were right, of that time or later, ms
 	right := func() bool {
 		v, err := views.Get(t.Context())
 		if err != nil {
@@ -153,7 +152,7 @@ func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 			onOKX.LoseBooks(1)
 			onBybit.LoseBooks(1)
 			testenv.Until(t, "updates are missing", func() bool { return gaps() >= 3 })
-			seen, from = map[string]bool{}, time.Now().Add(2*time.Second).UnixMilli() // behind the changes that were on the way
+			seen, from = map[string]bool{}, clock().Add(2*time.Second).UnixMilli() // behind the changes that were on the way
 			return false
 		}
 		return true

@@ -15,6 +15,8 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/binance"
+	"quotary/functions/ingester/source/bybit"
+	"quotary/functions/ingester/source/okx"
 	simulated "quotary/localstack/sim/binance"
 	"quotary/shared/backoff"
 	candles "quotary/shared/data/klines"
@@ -64,7 +66,14 @@ func (w *world) history(t *testing.T) *history {
 
 // onClock has a venue hold what it is told against a simulated clock.
 func onClock(v venue, clock func() time.Time) venue {
-	v.Venue.(*binance.Market).Now = clock
+	switch m := v.Venue.(type) {
+	case *binance.Market:
+		m.Now = clock
+	case *bybit.Market:
+		m.Now = clock
+	case *okx.Market:
+		m.Now = clock
+	}
 	return v
 }
 

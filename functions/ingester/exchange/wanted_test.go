@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testclock"
 )
 
 // A pair that a client asks for is filled back like a followed one. When nobody has asked
@@ -189,7 +190,7 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	wanted.now = w.clock.Now
 	stats := new(source.Stats)
 	feed := wantedFeed{onClock(venues[1], w.clock.Now), w.config.lister(venues[1]), wanted, stats}
-	trades := pairtrades.Published.Open(w.config.Stores.Views, time.Now)
+	trades := pairtrades.Published.Open(w.config.Stores.Views, testclock.Running(time.Now(), 1000)) // which asks again at once
 	w.run(t, []engine.Source[*Batch]{{Name: "wanted", Stats: stats, NoCheckpoint: true, Follow: feed.follow}}, func() bool {
 		w.clock.Move(time.Second)
 		v, err := trades.Get(t.Context())
