@@ -75,7 +75,7 @@ func TestGenuineFillsRealizeWhatTheVenueSays(t *testing.T) {
 	}
 	markets := &market.Markets{Spot: map[string]market.SpotMarket{"@107": {Base: "HYPE", Quote: market.USDC}}}
 	accounts := map[string]*market.Account{}
-	told, realized, fees := num("0"), num("0"), num("0")
+	pnl, realized, fees := num("0"), num("0"), num("0")
 	var compared, off, unit, trades, gaps, bought int
 	for i := range fills {
 		f := &fills[i]
@@ -96,7 +96,7 @@ func TestGenuineFillsRealizeWhatTheVenueSays(t *testing.T) {
 		}
 		if outcome == market.Gap { // the recorder missed some
 			gaps++
-			told, fees = told.Sub(held.Pnl), fees.Sub(held.Fee)
+			pnl, fees = pnl.Sub(held.Pnl), fees.Sub(held.Fee)
 			a.Forget(f.Coin)
 			outcome, completed = a.Fill(f, markets)
 			held = market.OpenPosition{NoCost: true}
@@ -107,7 +107,7 @@ func TestGenuineFillsRealizeWhatTheVenueSays(t *testing.T) {
 		if after, _ := a.Holding(f.Coin); after.Open != nil && !after.Open.Size.Equal(f.EndPosition()) || after.Open == nil && !f.EndPosition().IsZero() {
 			t.Fatalf("after %+v it holds %+v", f, after.Open)
 		}
-		told, fees = told.Add(num(f.ClosedPnl)), fees.Add(num(f.Fee))
+		pnl, fees = pnl.Add(num(f.ClosedPnl)), fees.Add(num(f.Fee))
 		if completed != nil {
 			trades++
 			realized, fees = realized.Add(completed.Pnl), fees.Sub(completed.Fee)
@@ -144,8 +144,8 @@ func TestGenuineFillsRealizeWhatTheVenueSays(t *testing.T) {
 			}
 		}
 	}
-	if !told.Equal(realized) || !fees.IsZero() {
-		t.Errorf("the fills realized %s, completed and open positions %s; fees differ by %s", told, realized, fees)
+	if !pnl.Equal(realized) || !fees.IsZero() {
+		t.Errorf("the fills realized %s, completed and open positions %s; fees differ by %s", pnl, realized, fees)
 	}
 	if compared < 5000 || unit > compared/200 || trades < 80 || gaps > 10 || bought < 1000 {
 		t.Errorf("%d compared, %d off, %d by a unit of the entry price; %d trades, %d gaps, %d of spot", compared, off, unit, trades, gaps, bought)

@@ -275,7 +275,7 @@ func (w *world) rounds(t *testing.T, from engine.Position, rounds int, all ...*s
 
 // steady is an exchange with one perpetual that tells of open interest alone.
 type steady struct {
-	told
+	reported
 	Venue
 	pair  market.Pair
 	no    error // instead of an answer
@@ -316,7 +316,7 @@ func (r *refusing) PastInterests(ctx context.Context, pair market.Pair, from, to
 
 func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
 	t.Parallel()
-	a, b := told{{Pair: "a", Time: 5, Value: dec(1)}}, told{{Pair: "b", Time: 6, Value: dec(2)}}
+	a, b := reported{{Pair: "a", Time: 5, Value: dec(1)}}, reported{{Pair: "b", Time: 6, Value: dec(2)}}
 	for _, test := range []struct {
 		name    string
 		members []contract
@@ -324,8 +324,8 @@ func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
 		singles int
 	}{
 		{"both tell", []contract{{of: a}, {of: b}}, 2, 0},
-		{"one is silent", []contract{{of: a}, {of: told(nil)}}, 0, 1},
-		{"none tells", []contract{{of: told(nil)}}, 0, 0},
+		{"one is silent", []contract{{of: a}, {of: reported(nil)}}, 0, 1},
+		{"none tells", []contract{{of: reported(nil)}}, 0, 0},
 	} {
 		got, _ := must.Get2(interestOf(t.Context(), "x:stable", test.members, 0, 10))(t)
 		by := map[string]int{}
@@ -428,7 +428,7 @@ func TestTheRateOfACoinClosesWithWhatWasPaid(t *testing.T) {
 
 // paying is an exchange that pays rates and trades as much in each hour from a time on.
 type paying struct {
-	told
+	reported
 	Venue
 	rates        map[int64]int64 // by time, ms
 	late, period int64           // ms
@@ -457,19 +457,19 @@ func (p paying) Klines(_ context.Context, _ market.Pair, i market.Interval, from
 	return run, nil
 }
 
-// told is what an exchange tells of open interest.
-type told []market.PairInterest
+// reported is what an exchange tells of open interest.
+type reported []market.PairInterest
 
-func (l told) Interests(context.Context, []market.Pair) ([]market.PairInterest, error) {
+func (l reported) Interests(context.Context, []market.Pair) ([]market.PairInterest, error) {
 	return nil, nil
 }
-func (l told) PastFundings(context.Context, market.Pair, int64, int64) ([]market.PairFunding, error) {
+func (l reported) PastFundings(context.Context, market.Pair, int64, int64) ([]market.PairFunding, error) {
 	return nil, nil
 }
-func (l told) PastInterests(context.Context, market.Pair, int64, int64) ([]market.PairInterest, error) {
+func (l reported) PastInterests(context.Context, market.Pair, int64, int64) ([]market.PairInterest, error) {
 	return l, nil
 }
-func (l told) PastRatios(context.Context, market.Pair, int64, int64) ([]market.PairRatio, error) {
+func (l reported) PastRatios(context.Context, market.Pair, int64, int64) ([]market.PairRatio, error) {
 	return nil, nil
 }
 

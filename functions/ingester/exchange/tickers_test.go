@@ -96,9 +96,9 @@ func TestFlowsAreThoseOfTheExchangesKLinesWhereTheseTellTakers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMemory()
 		p := m.restored(t, newFlows())
-		told := perpetual("BTC", "x", false)
+		traded := perpetual("BTC", "x", false)
 		other := market.Pair{Key: "wanted:x"}
-		listing := Listing{Pairs: []market.Pair{told, other}, Followed: map[string]bool{told.Key: true}}
+		listing := Listing{Pairs: []market.Pair{traded, other}, Followed: map[string]bool{traded.Key: true}}
 		var bought, sold [2 * minutes]int64
 		for i := range bought {
 			bought[i], sold[i] = rapid.Int64Range(0, 3).Draw(t, "bought"), rapid.Int64Range(0, 3).Draw(t, "sold")
@@ -120,15 +120,15 @@ func TestFlowsAreThoseOfTheExchangesKLinesWhereTheseTellTakers(t *testing.T) {
 			if !began || rapid.IntRange(0, 9).Draw(t, "restart") == 0 {
 				p, began = m.restored(t, newFlows()), true
 				b.Listings = []Listing{listing}
-				b.Runs = []Run{{CandleRun: run(told.Key, minutes, confirmed), Stored: true}, {CandleRun: run(other.Key, minutes, now)}}
+				b.Runs = []Run{{CandleRun: run(traded.Key, minutes, confirmed), Stored: true}, {CandleRun: run(other.Key, minutes, now)}}
 			}
 			if rapid.Bool().Draw(t, "past") && past > 0 && confirmed > minutes {
 				from := max(0, past-15)
-				b.Past = append(b.Past, run(told.Key, from, past))
+				b.Past = append(b.Past, run(traded.Key, from, past))
 				past = from
 			}
 			if rapid.Bool().Draw(t, "confirm") {
-				b.Runs = append(b.Runs, Run{CandleRun: run(told.Key, confirmed, now)})
+				b.Runs = append(b.Runs, Run{CandleRun: run(traded.Key, confirmed, now)})
 				confirmed = now
 			}
 			for i, n := range []int64{bought[now], sold[now]} {
@@ -139,7 +139,7 @@ func TestFlowsAreThoseOfTheExchangesKLinesWhereTheseTellTakers(t *testing.T) {
 						side = market.Sell
 					}
 					if rapid.IntRange(0, 3).Draw(t, "lost") > 0 {
-						b.Trades = append(b.Trades, market.PairTrade{Pair: told.Key, ID: id, Time: open(now) + 5, Px: dec(1), Sz: dec(1), Side: side})
+						b.Trades = append(b.Trades, market.PairTrade{Pair: traded.Key, ID: id, Time: open(now) + 5, Px: dec(1), Sz: dec(1), Side: side})
 					}
 				}
 			}

@@ -25,9 +25,9 @@ var Drops = []engine.DropDataset[*Batch]{
 		return err
 	}},
 	{Name: indices.Name, Schema: indices.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
-		told, err := indices.Parse(line, at)
+		entry, err := indices.Parse(line, at)
 		if err == nil {
-			to.Indices = append(to.Indices, told)
+			to.Indices = append(to.Indices, entry)
 		}
 		return err
 	}},

@@ -64,8 +64,8 @@ func (p *indexDays) Prefetch(b *Batch, r *engine.Reads) {
 // Apply takes days that hold against what is known of them.
 func (p *indexDays) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	for i := range b.Indices {
-		told := &b.Indices[i]
-		at, ok := indices.At(told.Key, told.Date)
+		entry := &b.Indices[i]
+		at, ok := indices.At(entry.Key, entry.Date)
 		if !ok {
 			continue // sources and drops check dates
 		}
@@ -74,13 +74,13 @@ func (p *indexDays) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 			return err
 		}
 		var changed bool
-		if month.days, changed = month.days.Add(told.Day); changed {
+		if month.days, changed = month.days.Add(entry.Day); changed {
 			month.dirty = true
 		}
-		one := p.newest[told.Key]
-		one.Key = told.Key
-		if one.Add(told.Day) {
-			p.newest[told.Key], p.changed = one, true
+		one := p.newest[entry.Key]
+		one.Key = entry.Key
+		if one.Add(entry.Day) {
+			p.newest[entry.Key], p.changed = one, true
 		}
 	}
 	return nil

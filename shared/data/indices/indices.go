@@ -13,7 +13,7 @@
 // # Who is right
 //
 // Of a day the line of a drop holds against what a source tells, so that an operator can
-// mend it for good; else what was told last.
+// mend it for good; else what was said last.
 package indices
 
 import (
@@ -54,7 +54,7 @@ type Day struct {
 	Unit   string `json:"unit,omitempty"` // the currency, e.g. USD; empty for points
 
 	// Place is where the line of a drop stood, or, without a file, when a source was asked.
-	Place drop.Place `json:"told"`
+	Place drop.Place `json:"place"`
 }
 
 // DayEntry is a day of a key, as a source or a drop tells it.
@@ -63,13 +63,13 @@ type DayEntry struct {
 	Day
 }
 
-// EntryOf is a checked quote that was told at a place.
-func EntryOf(q market.DayQuote, told drop.Place) DayEntry {
-	return DayEntry{q.Key, Day{q.Date, q.Open, q.High, q.Low, q.Close, q.Volume, q.Unit, told}}
+// EntryOf is a checked quote that came from a place.
+func EntryOf(q market.DayQuote, place drop.Place) DayEntry {
+	return DayEntry{q.Key, Day{q.Date, q.Open, q.High, q.Low, q.Close, q.Volume, q.Unit, place}}
 }
 
 // Compare is below 0 where e holds against d, which is of the same day. Of two that were
-// told at once one is chosen by what it says.
+// said at once one is chosen by what it says.
 func (d *Day) Compare(e *Day) int {
 	rank := func(d *Day) int { return min(len(d.Place.File), 1) }
 	return cmp.Or(cmp.Compare(rank(d), rank(e)), d.Place.Compare(e.Place), cmp.Compare(d.Close, e.Close), cmp.Compare(d.Open, e.Open),

@@ -22,7 +22,7 @@ func drawn() *rapid.Generator[Day] {
 	return rapid.Custom(func(t *rapid.T) Day {
 		figure := markettest.Decimal(4, 2)
 		d := Day{Date: date(rapid.IntRange(0, 80).Draw(t, "day")), Open: figure.Draw(t, "open"), High: figure.Draw(t, "high"), Low: figure.Draw(t, "low"),
-			Close: figure.Draw(t, "close"), Unit: rapid.SampledFrom([]string{"", "USD"}).Draw(t, "unit"), Place: drop.Place{Time: rapid.Int64Range(0, 3).Draw(t, "told")}}
+			Close: figure.Draw(t, "close"), Unit: rapid.SampledFrom([]string{"", "USD"}).Draw(t, "unit"), Place: drop.Place{Time: rapid.Int64Range(0, 3).Draw(t, "day")}}
 		if rapid.Bool().Draw(t, "dropped") {
 			d.Place.File, d.Place.Line = "a.ndjson", 1
 		}
@@ -98,18 +98,18 @@ func TestTheOrderInWhichDaysAreToldMakesNoDifference(t *testing.T) {
 
 func TestALineOfADropHoldsAgainstWhatASourceTells(t *testing.T) {
 	t.Parallel()
-	told := func(at int64, file, figure string) Day {
+	day := func(at int64, file, figure string) Day {
 		return Day{Date: "2026-11-20", Close: figure, Place: drop.Place{Time: at, File: file, Line: 1}}
 	}
 	for _, tt := range []struct {
 		have, comes Day
 		want        string
 	}{
-		{told(1, "", "1"), told(2, "", "2"), "2"},
-		{told(2, "", "2"), told(1, "", "1"), "2"},
-		{told(9, "", "1"), told(2, "a", "2"), "2"},
-		{told(2, "a", "2"), told(9, "", "1"), "2"},
-		{told(2, "a", "2"), told(3, "a", "3"), "3"},
+		{day(1, "", "1"), day(2, "", "2"), "2"},
+		{day(2, "", "2"), day(1, "", "1"), "2"},
+		{day(9, "", "1"), day(2, "a", "2"), "2"},
+		{day(2, "a", "2"), day(9, "", "1"), "2"},
+		{day(2, "a", "2"), day(3, "a", "3"), "3"},
 	} {
 		days, changed := Days{tt.have}.Add(tt.comes)
 		if days[0].Close != tt.want || changed != (tt.want != tt.have.Close) {

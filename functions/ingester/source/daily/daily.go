@@ -75,7 +75,7 @@ func (s *Series) ask(ctx context.Context, l *list, sink Sink) error {
 		s.Stats.Malformed.Add(int64(malformed))
 		return fmt.Errorf("read %s: %w", s.what, err)
 	}
-	told := make(map[string]market.DayQuote, len(days)) // of rows of the same day the last
+	byDate := make(map[string]market.DayQuote, len(days)) // of rows of the same day the last
 	// Nothing is known of the day after tomorrow, and what says so would be the newest for
 	// ever.
 	last := asked.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
@@ -84,15 +84,15 @@ func (s *Series) ask(ctx context.Context, l *list, sink Sink) error {
 			malformed++
 			continue
 		}
-		told[day.Date] = day
+		byDate[day.Date] = day
 	}
 	s.Stats.Malformed.Add(int64(malformed))
 	s.Stats.Lines.Add(1)
 	s.Stats.Seen(asked, 0)
 	var changed []market.DayQuote
-	for _, date := range slices.Sorted(maps.Keys(told)) {
-		if have, ok := l.known[date]; !ok || have != told[date] {
-			changed = append(changed, told[date])
+	for _, date := range slices.Sorted(maps.Keys(byDate)) {
+		if have, ok := l.known[date]; !ok || have != byDate[date] {
+			changed = append(changed, byDate[date])
 		}
 	}
 	if len(changed) > 0 {

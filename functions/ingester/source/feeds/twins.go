@@ -22,8 +22,8 @@ func (t *Twins) begin(of *Source) (inOtherFeed func(twin, key string) bool) {
 	}
 	t.mu.Lock()
 	return func(twin, key string) bool {
-		for feed, told := range t.keys {
-			if by, ok := told[twin]; ok && feed != of && by != key {
+		for feed, items := range t.keys {
+			if by, ok := items[twin]; ok && feed != of && by != key {
 				return true
 			}
 		}
@@ -32,14 +32,14 @@ func (t *Twins) begin(of *Source) (inOtherFeed func(twin, key string) bool) {
 }
 
 // end notes what a feed tells.
-func (t *Twins) end(of *Source, told map[string]string) {
+func (t *Twins) end(of *Source, items map[string]string) {
 	if t == nil {
 		return
 	}
 	if t.keys == nil {
 		t.keys = map[*Source]map[string]string{}
 	}
-	t.keys[of] = told
+	t.keys[of] = items
 	t.mu.Unlock()
 }
 
