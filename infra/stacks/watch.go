@@ -70,8 +70,9 @@ func (b *builder) functions() []string {
 			return true
 		case catalog.Sockets:
 			return len(b.feedAPIs) == 0
+		default:
+			return false
 		}
-		return false
 	})
 }
 
