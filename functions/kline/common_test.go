@@ -140,6 +140,21 @@ func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 	}
 }
 
+// What cannot be all of an answer is not read: the refusal that follows is free.
+func TestWhatCannotBeAllIsNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.reader.lookup.Patience = 0
+	const key = "ethusdt:binance"
+	w.put(t, key)
+	for _, query := range []string{"&period=60&size=500", "&period=604800&size=500", "&period=60&size=2"} {
+		w.Get(t, w.SubKey, path+"?symbol="+key+query).Refused(t, http.StatusServiceUnavailable, key)
+		if units := w.ReadUnits(t); units > 2 { // the pair's marker
+			t.Errorf("%s: %v units were read for nothing", query, units)
+		}
+	}
+}
+
 // TestKlinesAreNeverAPartOfWhatThereIs: while the past of a pair is being read, a request is
 // answered if what it asks for is stored.
 func TestKlinesAreNeverAPartOfWhatThereIs(t *testing.T) {

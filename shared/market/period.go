@@ -110,6 +110,16 @@ func (p Period) StartMs(ms int64) int64 {
 	return ms - rest
 }
 
+// Back is when the oldest of n periods opens at the latest, ms, of which the newest holds a
+// time: sooner where some between them have no trade.
+func (p Period) Back(t time.Time, n int) int64 {
+	width := 1000 * p.seconds
+	if p.seconds == monthSeconds {
+		width = 28 * Day1.NextMs(0)
+	}
+	return p.StartMs(t.UnixMilli()) - int64(n-1)*width
+}
+
 // Next is the opening of the bucket after the one that holds t.
 func (p Period) Next(t time.Time) time.Time {
 	ms := t.UnixMilli()

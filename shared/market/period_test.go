@@ -67,6 +67,23 @@ func TestNoStoredBucketOfAPairLiesInTwoPeriods(t *testing.T) {
 	})
 }
 
+// The oldest of some periods in a row never opens later than Back says.
+func TestNoPeriodsInARowOpenLater(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := must.Get(NewPeriod(rapid.SampledFrom(periods[:]).Draw(t, "seconds"), rapid.SampledFrom([]DayOpen{OpenBeijing0, OpenBeijing8}).Draw(t, "opens")))(t)
+		until := time.UnixMilli(rapid.Int64Range(1_500_000_000_000, 1_900_000_000_000).Draw(t, "ms"))
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		oldest := p.StartMs(until.UnixMilli())
+		for range n - 1 {
+			oldest = p.StartMs(oldest - 1)
+		}
+		if back := p.Back(until, n); oldest > back {
+			t.Fatalf("%d periods of %d s before %s open at %d, later than %d", n, p.seconds, until.UTC(), oldest, back)
+		}
+	})
+}
+
 func TestAnUnknownPeriodIsRefusedWithThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	if _, err := NewPeriod(61, OpenBeijing0); err == nil || err.Error() != "a period of 61 seconds is unknown; accepted are 60, 180, 300, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 259200, 604800, 2592000" {

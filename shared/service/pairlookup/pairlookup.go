@@ -107,8 +107,11 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 // Klines are the newest K-lines of a pair until a time, oldest first.
 func (p *Pairs) Klines(ctx context.Context, key string, period market.Period, until time.Time, limit int) (candles []market.Candle, err error) {
 	err = p.Read(ctx, key, pairpast.Klines, func(past pairpast.Past, series *store.Series) (all bool, err error) {
-		candles, err = pairklines.Newest(ctx, series, key, period, until, limit)
 		from := past.From(period.StoredAs())
+		if from > period.Back(until, limit) { // what there is cannot be all, and to read it would be for nothing
+			return false, nil
+		}
+		candles, err = pairklines.Newest(ctx, series, key, period, until, limit)
 		return from == 0 || len(candles) == limit && candles[0].OpenTime >= from, err
 	})
 	return candles, err

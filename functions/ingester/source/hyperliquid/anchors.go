@@ -63,6 +63,9 @@ const (
 	// anchorsAll is how often all dexs are asked about an account: in between only
 	// those that it uses.
 	anchorsAll = time.Hour
+	// listEvery is how often the accounts that are wanted are listed at least, however many
+	// there are: a new one of somebody waits for it.
+	listEvery = time.Second
 	// dexsEvery is how often the venue is asked which dexs there are.
 	dexsEvery = 10 * time.Minute
 
@@ -130,7 +133,7 @@ func (a *Anchors) Follow(ctx context.Context, sink Sink) error {
 	for try := 0; ; {
 		if !time.Now().Before(listAt) {
 			list, err := a.Wanted(ctx)
-			pause := time.Duration(len(list)) * time.Millisecond
+			pause := min(time.Duration(len(list))*time.Millisecond, listEvery)
 			if err != nil && ctx.Err() == nil {
 				a.Log.Warn("cannot list the accounts that are wanted; trying again", "error", err.Error())
 				pause = max(pause, pauses.Delay(try))
@@ -180,18 +183,19 @@ func (f *anchorFollower) due(wanted []WantedAnchor, now time.Time) (due []Wanted
 	defer f.mu.Unlock()
 	f.turns.Serve(f.lines(wanted, now), line.compare, func(one WantedAnchor, of line) (cost int, ok bool) {
 		k := f.known[one.Address]
+		weight := f.weight(k, one, now)
 		switch {
 		case f.busy == anchorsAtOnce:
 			return 0, false
 		case k.busy:
 			return 0, true // it was in another line too
-		case f.Budget != nil && !f.Budget.TrySpend(f.weight(k, one, now)):
+		case f.Budget != nil && !f.Budget.TrySpend(weight):
 			return 0, false
 		}
 		k.busy, k.asked, k.due = true, now, time.Time{}
 		f.busy++
 		due = append(due, one)
-		return of.apart(), true
+		return of.apart() * weight, true
 	})
 	f.noteWait(now)
 	return due
