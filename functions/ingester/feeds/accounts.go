@@ -160,6 +160,10 @@ func (as *accounts) want(k accountKey) {
 	as.wanted = append(as.wanted, k)
 }
 
+// lookShare is how many times as long as a look at the accounts took nobody looks again: where
+// there are tens of thousands, snapshots of others wait for the same lock.
+const lookShare = 20
+
 // run polls until ctx ends. A poll starts only when the budget and the number of
 // polls under way allow it, so nothing waits that might be forgotten meanwhile, and
 // a slow answer holds up its own account only.
@@ -172,15 +176,21 @@ func (as *accounts) run(ctx context.Context) error {
 	defer tick.Stop()
 	var polls sync.WaitGroup
 	defer polls.Wait()
+	var next time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
+		began := time.Now()
+		if began.Before(next) {
+			continue
+		}
 		for _, k := range as.startable() {
 			polls.Go(func() { as.poll(ctx, k) })
 		}
+		next = time.Now().Add(lookShare * time.Since(began))
 	}
 }
 
@@ -231,8 +241,8 @@ func (as *accounts) startable() (start []accountKey) {
 	return start
 }
 
-// due are the accounts that are to be polled, and the lines in which they and the reads wait.
-// The caller holds as.mu.
+// due are the accounts that are to be polled, and the lines in which they and the reads wait: of
+// accounts the first of each, so many as can be polled at a time. The caller holds as.mu.
 func (as *accounts) due(now time.Time) (lines map[line][]asked, due []accountKey) {
 	lines = map[line][]asked{}
 	for k, a := range as.polled {
@@ -249,11 +259,8 @@ func (as *accounts) due(now time.Time) (lines map[line][]asked, due []accountKey
 		}
 		for _, distributor := range followers {
 			of := line{distributor, polls}
-			lines[of] = append(lines[of], asked{poll: k})
+			lines[of] = first(lines[of], asked{poll: k}, func(a, b asked) int { return as.polled[a.poll].next.Compare(as.polled[b.poll].next) })
 		}
-	}
-	for _, list := range lines {
-		slices.SortFunc(list, func(a, b asked) int { return as.polled[a.poll].next.Compare(as.polled[b.poll].next) })
 	}
 	for distributor, waiting := range as.reads {
 		of := line{distributor, reads}
@@ -262,6 +269,16 @@ func (as *accounts) due(now time.Time) (lines map[line][]asked, due []accountKey
 		}
 	}
 	return lines, due
+}
+
+// first puts one among the first of a list, where it belongs there.
+func first(list []asked, one asked, compare func(a, b asked) int) []asked {
+	if len(list) == accountPolls && compare(one, list[len(list)-1]) >= 0 {
+		return list
+	}
+	at, _ := slices.BinarySearchFunc(list, one, compare)
+	list = slices.Insert(list, at, one)
+	return list[:min(len(list), accountPolls)]
 }
 
 // letRead lets a read begin that has its turn, where it is needed still and can be paid.

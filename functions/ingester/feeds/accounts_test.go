@@ -367,3 +367,17 @@ func TestNobodysLedgersAreKeptFromBeingRead(t *testing.T) {
 		t.Errorf("%d wait after what nobody needs any longer", n)
 	}
 }
+
+// BenchmarkLook is one look at accounts of which nearly all wait to be polled.
+func BenchmarkLook(b *testing.B) {
+	for _, accounts := range []int{1000, 30_000} {
+		b.Run(strconv.Itoa(accounts), func(b *testing.B) {
+			p := newPoller()
+			p.follow("loud", "0xloud", accounts)
+			p.run(time.Second)
+			for b.Loop() {
+				p.run(500 * time.Millisecond)
+			}
+		})
+	}
+}
