@@ -6,9 +6,41 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"time"
 )
+
+// Config is what a publisher shows, all of which follows from a seed and the clock. The zero
+// value is seed 1 now, at the pace of the publisher.
+type Config struct {
+	Seed   uint64
+	Period time.Duration    // between two changes of what is shown
+	Now    func() time.Time // nil means time.Now
+}
+
+// WithDefaults returns the config with what was left out, the pace of the publisher among it.
+func (c Config) WithDefaults(period time.Duration) Config {
+	c.Seed, c.Period = cmp.Or(c.Seed, 1), cmp.Or(c.Period, period)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Page is a page of a list, the first is 1: empty behind the end.
+func Page[T any](list []T, number, size int) []T {
+	from := min((number-1)*size, len(list))
+	return list[from:min(from+size, len(list))]
+}
+
+// JSON answers a value.
+func JSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // a client that went away needs no answer
+}
 
 // Label has every answer say that it is simulated.
 func Label(h http.Handler) http.Handler {

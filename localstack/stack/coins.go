@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quotary/localstack/client"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/coinsite"
 	"quotary/localstack/sim/indexsite"
 	"quotary/shared/catalog"
@@ -25,7 +26,7 @@ func (s *Stack) startCoins(ctx context.Context) error {
 	if !s.simulated() {
 		return nil
 	}
-	s.Coins = coinsite.New(coinsite.Config{Seed: s.cfg.Seed, Marks: s.Venue.MarksAt})
+	s.Coins = coinsite.New(sim.Config{Seed: s.cfg.Seed}, s.Venue.MarksAt)
 	listener, err := s.listen(offsetCoins)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (s *Stack) startCoins(ctx context.Context) error {
 	s.State.CoinsURL = "http://" + listener.Addr().String()
 	site := http.NewServeMux()
 	site.Handle("/", s.Coins.Handler())
-	site.Handle("/indices/", indexsite.New(indexsite.Config{Seed: s.cfg.Seed}).Handler())
+	site.Handle("/indices/", indexsite.New(sim.Config{Seed: s.cfg.Seed}).Handler())
 	s.serve(listener, site)
 	indices, err := indexEnv(s.State.CoinsURL)
 	if err != nil {

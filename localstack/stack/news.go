@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/announcements"
 	"quotary/localstack/sim/newssite"
 	"quotary/shared/catalog"
@@ -24,13 +25,13 @@ func (s *Stack) startNews(context.Context) error {
 	if !s.simulated() {
 		return nil
 	}
-	s.News = newssite.New(newssite.Config{Seed: s.cfg.Seed})
+	s.News = newssite.New(sim.Config{Seed: s.cfg.Seed})
 	listener, err := s.listen(offsetNews)
 	if err != nil {
 		return err
 	}
 	s.State.NewsURL = "http://" + listener.Addr().String()
-	s.Announcements = announcements.New(announcements.Config{})
+	s.Announcements = announcements.New(sim.Config{})
 	site := http.NewServeMux()
 	site.Handle("/", s.News.Handler())
 	for _, path := range []string{"/bapi/", "/api/v5/support/", "/v5/announcements/"} {

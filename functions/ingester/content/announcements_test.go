@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/localstack/sim"
 	simulated "quotary/localstack/sim/announcements"
 	"quotary/shared/data/airdrops"
 	"quotary/shared/data/flashes"
@@ -37,7 +38,7 @@ func TestSettingsOfAnnouncements(t *testing.T) {
 func TestWhatExchangesAnnounceIsStored(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	site := simulated.New(simulated.Config{Now: func() time.Time { return now }})
+	site := simulated.New(sim.Config{Now: func() time.Time { return now }})
 	server := httptest.NewServer(site.Handler())
 	t.Cleanup(server.Close)
 	w := newWorld(t)

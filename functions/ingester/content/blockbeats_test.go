@@ -20,6 +20,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/blockbeats"
 	"quotary/functions/ingester/source/feeds"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/newssite"
 	"quotary/shared/data/flashes"
 	"quotary/shared/service/config"
@@ -58,7 +59,7 @@ func TestFlashesOfAVendorAreStored(t *testing.T) {
 	var clock atomic.Int64
 	clock.Store(time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC).UnixNano())
 	now := func() time.Time { return time.Unix(0, clock.Load()) }
-	site := newssite.New(newssite.Config{Now: now})
+	site := newssite.New(sim.Config{Now: now})
 	server := httptest.NewServer(site.Handler())
 	t.Cleanup(server.Close)
 	w := newWorld(t)

@@ -13,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source/sec"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/indexsite"
 	"quotary/shared/catalog"
 	"quotary/shared/data/companies"
@@ -55,7 +56,7 @@ func TestCompaniesThatAreAskedAbout(t *testing.T) {
 // TestFilingsAreStored runs the domain on the simulated upstream and a drop.
 func TestFilingsAreStored(t *testing.T) {
 	t.Parallel()
-	site := indexsite.New(indexsite.Config{Seed: 7})
+	site := indexsite.New(sim.Config{Seed: 7})
 	upstream := httptest.NewServer(site.Handler())
 	defer upstream.Close()
 	on := storetest.Open(t)

@@ -13,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source/daily"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/indexsite"
 	"quotary/shared/catalog"
 	"quotary/shared/data/drop"
@@ -54,7 +55,7 @@ func TestSymbols(t *testing.T) {
 func TestIndexesAreStored(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	site := indexsite.New(indexsite.Config{Seed: 7, Now: func() time.Time { return now }})
+	site := indexsite.New(sim.Config{Seed: 7, Now: func() time.Time { return now }})
 	upstream := httptest.NewServer(site.Handler())
 	defer upstream.Close()
 	on := storetest.Open(t)

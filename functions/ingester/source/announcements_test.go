@@ -19,6 +19,7 @@ import (
 	"quotary/functions/ingester/source/binance"
 	"quotary/functions/ingester/source/bybit"
 	"quotary/functions/ingester/source/okx"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/announcements"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
@@ -405,7 +406,7 @@ func TestWhatIsSaidInChineseIsJoined(t *testing.T) {
 // The id of an announcement is the same in both languages.
 func TestAnnouncementsOfExchangesAreJoined(t *testing.T) {
 	t.Parallel()
-	site := announcements.New(announcements.Config{})
+	site := announcements.New(sim.Config{})
 	server := httptest.NewServer(site.Handler())
 	t.Cleanup(server.Close)
 	for name, of := range map[string]source.Announcer{

@@ -18,7 +18,6 @@
 package announcements
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -27,26 +26,11 @@ import (
 	"quotary/localstack/sim"
 )
 
-// Config is what a site shows. The zero value is one announcement of each exchange every
-// hour.
-type Config struct {
-	Period time.Duration    // between two announcements of an exchange; 0 means an hour
-	Now    func() time.Time // nil means time.Now
-}
-
 // Site is all exchanges.
-type Site struct{ cfg Config }
+type Site struct{ cfg sim.Config }
 
-// New returns a site.
-func New(cfg Config) *Site {
-	if cfg.Period == 0 {
-		cfg.Period = time.Hour
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	return &Site{cfg}
-}
+// New returns a site: one announcement of each exchange a period, an hour where it is left out.
+func New(cfg sim.Config) *Site { return &Site{cfg.WithDefaults(time.Hour)} }
 
 // The exchanges.
 const (
@@ -167,13 +151,13 @@ func (s *Site) asked(r *http.Request, exchange, category, listings, others, numb
 	if err != nil || n < 1 {
 		n = 1
 	}
-	return list[min((n-1)*page, len(list)):min(n*page, len(list))], len(list), true
+	return sim.Page(list, n, page), len(list), true
 }
 
 func (s *Site) binance(w http.ResponseWriter, r *http.Request) {
 	shown, all, ok := s.asked(r, Binance, "catalogId", "48", "128", "pageNo")
 	if !ok {
-		write(w, object{"code": "000002", "message": "illegal parameter (simulated)", "data": nil, "success": false})
+		sim.JSON(w, http.StatusOK, object{"code": "000002", "message": "illegal parameter (simulated)", "data": nil, "success": false})
 		return
 	}
 	articles := []object{}
@@ -181,7 +165,7 @@ func (s *Site) binance(w http.ResponseWriter, r *http.Request) {
 		a = a.in(r.Header.Get("Lang") == "zh-CN")
 		articles = append(articles, object{"id": a.Number, "code": strconv.FormatInt(a.Number, 16), "title": a.Title, "type": 1, "releaseDate": a.Published})
 	}
-	write(w, object{"code": "000000", "message": nil, "messageDetail": nil, "success": true, "data": object{
+	sim.JSON(w, http.StatusOK, object{"code": "000000", "message": nil, "messageDetail": nil, "success": true, "data": object{
 		"catalogs": []object{{"catalogId": r.URL.Query().Get("catalogId"), "catalogName": "Simulated", "total": all, "articles": articles}},
 	}})
 }
@@ -189,8 +173,7 @@ func (s *Site) binance(w http.ResponseWriter, r *http.Request) {
 func (s *Site) okx(w http.ResponseWriter, r *http.Request) {
 	shown, all, ok := s.asked(r, OKX, "annType", "announcements-new-listings", "announcements-latest-events", "page")
 	if !ok {
-		w.WriteHeader(http.StatusBadRequest)
-		write(w, object{"code": "51000", "msg": "Parameter annType error (simulated)", "data": []object{}})
+		sim.JSON(w, http.StatusBadRequest, object{"code": "51000", "msg": "Parameter annType error (simulated)", "data": []object{}})
 		return
 	}
 	details := []object{}
@@ -199,13 +182,13 @@ func (s *Site) okx(w http.ResponseWriter, r *http.Request) {
 		at := strconv.FormatInt(a.Published, 10)
 		details = append(details, object{"annType": r.URL.Query().Get("annType"), "title": a.Title, "url": a.URL, "pTime": at, "businessPTime": at})
 	}
-	write(w, object{"code": "0", "msg": "", "data": []object{{"details": details, "totalPage": strconv.Itoa((all + page - 1) / page)}}})
+	sim.JSON(w, http.StatusOK, object{"code": "0", "msg": "", "data": []object{{"details": details, "totalPage": strconv.Itoa((all + page - 1) / page)}}})
 }
 
 func (s *Site) bybit(w http.ResponseWriter, r *http.Request) {
 	shown, all, ok := s.asked(r, Bybit, "type", "new_crypto", "latest_activities", "page")
 	if !ok {
-		write(w, object{"retCode": 10001, "retMsg": "params error (simulated)", "result": object{}, "retExtInfo": object{}, "time": s.cfg.Now().UnixMilli()})
+		sim.JSON(w, http.StatusOK, object{"retCode": 10001, "retMsg": "params error (simulated)", "result": object{}, "retExtInfo": object{}, "time": s.cfg.Now().UnixMilli()})
 		return
 	}
 	list := []object{}
@@ -220,10 +203,5 @@ func (s *Site) bybit(w http.ResponseWriter, r *http.Request) {
 			"dateTimestamp": a.Published, "startDateTimestamp": start, "endDateTimestamp": end, "publishTime": a.Published,
 		})
 	}
-	write(w, object{"retCode": 0, "retMsg": "OK", "result": object{"total": all, "list": list}, "retExtInfo": object{}, "time": s.cfg.Now().UnixMilli()})
-}
-
-func write(w http.ResponseWriter, body object) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(body) // a client that went away needs no answer
+	sim.JSON(w, http.StatusOK, object{"retCode": 0, "retMsg": "OK", "result": object{"total": all, "list": list}, "retExtInfo": object{}, "time": s.cfg.Now().UnixMilli()})
 }

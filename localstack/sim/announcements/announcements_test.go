@@ -1,20 +1,19 @@
 package announcements
 
 import (
-	"io"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"quotary/shared/testing/must"
+	"quotary/localstack/sim"
+	"quotary/localstack/sim/simtest"
 )
 
 func TestWhatIsAnnouncedFollowsFromTheClock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 10, 5, 0, 0, time.UTC)
-	s := New(Config{})
+	s := New(sim.Config{})
 	for _, exchange := range []string{Binance, OKX, Bybit} {
 		listings, campaigns := s.Listings(exchange, now), s.Airdrops(exchange, now)
 		if len(listings) != Kept || len(campaigns) != Kept || listings[0].Published > now.UnixMilli() || listings[0].Published < listings[1].Published {
@@ -33,7 +32,7 @@ func TestWhatIsAnnouncedFollowsFromTheClock(t *testing.T) {
 
 func TestExchangesAnswerAsTheyDo(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(New(Config{}).Handler())
+	server := httptest.NewServer(New(sim.Config{}).Handler())
 	t.Cleanup(server.Close)
 	for query, want := range map[string]string{
 		"/bapi/composite/v1/public/cms/article/list/query?type=1&catalogId=128&pageNo=1&pageSize=20": `"releaseDate":17`,
@@ -44,10 +43,7 @@ func TestExchangesAnswerAsTheyDo(t *testing.T) {
 		"/v5/announcements/index?locale=en-US&type=latest_activities&page=5&limit=20":                `"total":100`,
 		"/v5/announcements/index?locale=en-US&type=nothing":                                          `"retCode":10001`,
 	} {
-		res := must.Get(http.Get(server.URL + query))(t)
-		body, err := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if err != nil || !strings.Contains(string(body), want) || res.Header.Get("X-Simulated") != "true" {
+		if _, body := simtest.Get(t, server.URL+query); !strings.Contains(string(body), want) {
 			t.Errorf("%s: %.300s, want %s", query, body, want)
 		}
 	}

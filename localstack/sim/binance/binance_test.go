@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/localstack/sim/simtest"
 	"quotary/shared/testing/must"
 )
 
@@ -23,13 +24,12 @@ func open(t *testing.T) (*Exchange, string) {
 
 func get(t *testing.T, url string, status int, into any) http.Header {
 	t.Helper()
-	resp := must.Get(http.Get(url))(t)
-	defer resp.Body.Close()
-	if resp.StatusCode != status {
-		t.Fatalf("%s: status %d, want %d", url, resp.StatusCode, status)
+	response, body := simtest.Get(t, url)
+	if response.StatusCode != status {
+		t.Fatalf("%s: status %d, want %d", url, response.StatusCode, status)
 	}
-	must.Do(t, json.NewDecoder(resp.Body).Decode(into))
-	return resp.Header
+	must.Do(t, json.Unmarshal(body, into))
+	return response.Header
 }
 
 func TestKlinesAreTheSumsOfTrades(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"quotary/localstack/sim/simtest"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/testing/must"
 )
@@ -45,15 +46,11 @@ type page struct {
 
 func get(t *testing.T, url string) (status int, p page) {
 	t.Helper()
-	resp := must.Get(http.Get(url))(t)
-	defer resp.Body.Close()
-	if resp.Header.Get("X-Simulated") != "true" {
-		t.Error("the answer does not say that it is simulated")
+	response, body := simtest.Get(t, url)
+	if response.StatusCode == http.StatusOK {
+		must.Do(t, json.Unmarshal(body, &p))
 	}
-	if resp.StatusCode == http.StatusOK {
-		must.Do(t, json.NewDecoder(resp.Body).Decode(&p))
-	}
-	return resp.StatusCode, p
+	return response.StatusCode, p
 }
 
 func TestKlinesComeNewestFirst(t *testing.T) {

@@ -1,7 +1,6 @@
 package bybit
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
@@ -148,8 +147,7 @@ func (x *Exchange) rest(body func(*http.Request) answer) http.HandlerFunc {
 			a = body(r)
 		}
 		a.Ext, a.Time = struct{}{}, x.clock().UnixMilli()
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(a) // as above
+		sim.JSON(w, http.StatusOK, a)
 	}
 }
 

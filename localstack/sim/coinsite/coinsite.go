@@ -33,19 +33,10 @@ import (
 	"quotary/localstack/sim/prices"
 )
 
-// Config is what a site shows. The zero value is seed 1 without a venue.
-type Config struct {
-	Seed   uint64
-	Period time.Duration    // between two changes of the figures; 0 means five seconds
-	Now    func() time.Time // nil means time.Now
-
-	// Marks are the prices of the simulated venue at a time, by short name. Nil has none.
-	Marks func(at time.Time) map[string]string
-}
-
 // Site is a source.
 type Site struct {
-	cfg Config
+	cfg   sim.Config
+	marks func(at time.Time) map[string]string
 
 	mu     sync.Mutex
 	period int64            // of rows
@@ -55,18 +46,10 @@ type Site struct {
 	refuse int              // calls that are still to be refused
 }
 
-// New returns a site.
-func New(cfg Config) *Site {
-	if cfg.Seed == 0 {
-		cfg.Seed = 1 // as the other simulators
-	}
-	if cfg.Period == 0 {
-		cfg.Period = 5 * time.Second
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	return &Site{cfg: cfg, served: map[string][]Row{}}
+// New returns a site whose figures change once a period, five seconds where it is left out.
+// The marks are the prices of the simulated venue at a time, by short name; nil has none.
+func New(cfg sim.Config, marks func(at time.Time) map[string]string) *Site {
+	return &Site{cfg: cfg.WithDefaults(5 * time.Second), marks: marks, served: map[string][]Row{}}
 }
 
 // Row is a coin of /coins/markets. Numbers are plain decimals.
@@ -148,8 +131,8 @@ func (s *Site) walkOf(i int) prices.Walk {
 // pricesAt are the prices of all coins at a time, as plain decimals.
 func (s *Site) pricesAt(at time.Time) []string {
 	var marks map[string]string
-	if s.cfg.Marks != nil {
-		marks = s.cfg.Marks(at)
+	if s.marks != nil {
+		marks = s.marks(at)
 	}
 	list := make([]string, Coins)
 	for i := range list {
@@ -260,9 +243,7 @@ func (s *Site) serveMarkets(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"status":{"error_code":429,"error_message":"You've exceeded the Rate Limit (simulated)."}}`, http.StatusTooManyRequests)
 		return
 	}
-	size = min(size, 250)
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(rows[min((page-1)*size, len(rows)):min(page*size, len(rows))])
+	sim.JSON(w, http.StatusOK, sim.Page(rows, page, min(size, 250)))
 }
 
 // allows counts a call.

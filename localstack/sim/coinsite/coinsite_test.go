@@ -2,9 +2,7 @@ package coinsite_test
 
 import (
 	"encoding/json"
-	"io"
 	"math"
-	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -14,20 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/coinsite"
 	"quotary/localstack/sim/prices"
+	"quotary/localstack/sim/simtest"
 	"quotary/shared/testing/must"
 )
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	res := must.Get(http.Get(url))(t)
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil || res.Header.Get("X-Simulated") != "true" {
-		t.Fatal(err, res.Header)
-	}
-	return res.StatusCode, string(body)
+	response, body := simtest.Get(t, url)
+	return response.StatusCode, string(body)
 }
 
 var saturday = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -47,8 +42,8 @@ func (c *clock) move(d time.Duration) { c.ns.Add(int64(d)) }
 func TestCoinsAreShownInPages(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	config := coinsite.Config{Seed: 7, Now: clock.now, Marks: func(time.Time) map[string]string { return map[string]string{"ETH": "3400.25"} }}
-	site := coinsite.New(config)
+	config, marks := sim.Config{Seed: 7, Now: clock.now}, func(time.Time) map[string]string { return map[string]string{"ETH": "3400.25"} }
+	site := coinsite.New(config, marks)
 	server := httptest.NewServer(site.Handler())
 	defer server.Close()
 	pages := func(server string) (all []coinsite.Row) {
@@ -79,7 +74,7 @@ func TestCoinsAreShownInPages(t *testing.T) {
 	if diff := cmp.Diff(rows[0], site.Served("bitcoin")[0]); diff != "" {
 		t.Error(diff)
 	}
-	again := httptest.NewServer(coinsite.New(config).Handler())
+	again := httptest.NewServer(coinsite.New(config, marks).Handler())
 	defer again.Close()
 	if diff := cmp.Diff(rows, pages(again.URL)); diff != "" {
 		t.Errorf("another site of the same seed and time shows\n%s", diff)
@@ -97,7 +92,7 @@ func TestFiguresAgreeWithEachOtherOverTime(t *testing.T) {
 	marks := func(at time.Time) map[string]string {
 		return map[string]string{"SOL": strconv.FormatInt(180+at.Unix()%1000/100, 10)}
 	}
-	site := coinsite.New(coinsite.Config{Seed: 7, Now: clock.now, Marks: marks})
+	site := coinsite.New(sim.Config{Seed: 7, Now: clock.now}, marks)
 	server := httptest.NewServer(site.Handler())
 	defer server.Close()
 	rows := func() map[string]coinsite.Row {
@@ -151,7 +146,7 @@ func number(t *testing.T, n json.Number) float64 {
 // A change of a price in a day is nearly the same in dollars and in yuan.
 func TestYuanFollowTheDollar(t *testing.T) {
 	t.Parallel()
-	site := coinsite.New(coinsite.Config{})
+	site := coinsite.New(sim.Config{}, nil)
 	perDollar := func(day int) float64 {
 		r := site.On(saturday.AddDate(0, 0, day))
 		return number(t, json.Number(r.CNY)) / number(t, json.Number(r.USD))
@@ -169,7 +164,7 @@ func TestYuanFollowTheDollar(t *testing.T) {
 func TestCallsAreLimited(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	site := coinsite.New(coinsite.Config{Now: clock.now})
+	site := coinsite.New(sim.Config{Now: clock.now}, nil)
 	server := httptest.NewServer(site.Handler())
 	defer server.Close()
 	ask := func() int {
@@ -197,7 +192,7 @@ func TestCallsAreLimited(t *testing.T) {
 func TestRatesAreOfWorkingDays(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
-	server := httptest.NewServer(coinsite.New(coinsite.Config{Now: clock.now}).Handler())
+	server := httptest.NewServer(coinsite.New(sim.Config{Now: clock.now}, nil).Handler())
 	defer server.Close()
 	_, daily := get(t, server.URL+"/rates/eurofxref-daily.xml")
 	_, history := get(t, server.URL+"/rates/eurofxref-hist-90d.xml")

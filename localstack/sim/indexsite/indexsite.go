@@ -12,7 +12,6 @@
 package indexsite
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -40,25 +39,11 @@ const (
 // Symbols are what is known under the path of prices.
 var Symbols = []string{"^spx", "^ndq", "^dji", "^shc", "mstr.us", "coin.us", "0434.hk"}
 
-// Config is what a site shows. The zero value is seed 1.
-type Config struct {
-	Seed uint64
-	Now  func() time.Time // nil means time.Now
-}
-
 // Site is a source.
-type Site struct{ cfg Config }
+type Site struct{ cfg sim.Config }
 
-// New returns a site.
-func New(cfg Config) *Site {
-	if cfg.Seed == 0 {
-		cfg.Seed = 1 // as the other simulators
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	return &Site{cfg}
-}
+// New returns a site. Its period is a day whatever the config says.
+func New(cfg sim.Config) *Site { return &Site{cfg.WithDefaults(0)} }
 
 // Day is a day of a series, with plain decimals.
 type Day struct {
@@ -145,8 +130,7 @@ func (s *Site) serveFearGreed(w http.ResponseWriter, r *http.Request) {
 	if limit > 0 {
 		rows = rows[:min(limit, len(rows))]
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"name": "Fear and Greed Index (simulated)", "data": rows, "metadata": map[string]any{"error": nil}})
+	sim.JSON(w, http.StatusOK, map[string]any{"name": "Fear and Greed Index (simulated)", "data": rows, "metadata": map[string]any{"error": nil}})
 }
 
 func (s *Site) serveVIX(w http.ResponseWriter, _ *http.Request) {

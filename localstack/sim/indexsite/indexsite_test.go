@@ -1,20 +1,19 @@
 package indexsite_test
 
 import (
-	"io"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/indexsite"
-	"quotary/shared/testing/must"
+	"quotary/localstack/sim/simtest"
 )
 
 func TestAnswersAreWrittenAsTheUpstreamsWriteThem(t *testing.T) {
 	t.Parallel()
-	site := indexsite.New(indexsite.Config{Seed: 7, Now: func() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }}) // a Monday
+	site := indexsite.New(sim.Config{Seed: 7, Now: func() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }}) // a Monday
 	server := httptest.NewServer(site.Handler())
 	defer server.Close()
 	for path, want := range map[string]struct {
@@ -28,11 +27,9 @@ func TestAnswersAreWrittenAsTheUpstreamsWriteThem(t *testing.T) {
 		indexsite.StooqPath + "/?s=mstr.us&i=w":           {"No data", 0},
 		indexsite.FearGreedPath + "/?limit=0&format=json": {`{"data":[{"value":"`, 1},
 	} {
-		res := must.Get(http.Get(server.URL + path))(t)
-		body, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err != nil || res.Header.Get("X-Simulated") != "true" || !strings.HasPrefix(string(body), want.begins) || strings.Count(string(body), "\n") != want.lines {
-			t.Errorf("%s: %d lines, %.60q (%v)", path, strings.Count(string(body), "\n"), body, err)
+		_, body := simtest.Get(t, server.URL+path)
+		if !strings.HasPrefix(string(body), want.begins) || strings.Count(string(body), "\n") != want.lines {
+			t.Errorf("%s: %d lines, %.60q", path, strings.Count(string(body), "\n"), body)
 		}
 	}
 	if days := site.Days(indexsite.VIX); days[len(days)-1].Date != "2026-11-20" {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"quotary/localstack/sim"
 )
 
 // SECPath is where filings are.
@@ -56,8 +58,7 @@ func (s *Site) serveFacts(w http.ResponseWriter, r *http.Request) {
 			{at(130), "1", "10-Q", at(100)}, {at(40), json.Number(last), "10-Q", at(10)}, {at(20), "2", "8-K", at(5)},
 		}}}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"cik": cik, "entityName": f.Name, "facts": map[string]any{
+	sim.JSON(w, http.StatusOK, map[string]any{"cik": cik, "entityName": f.Name, "facts": map[string]any{
 		"dei":     map[string]any{"EntityCommonStockSharesOutstanding": units("shares", f.Shares)},
 		"us-gaap": map[string]any{"CashAndCashEquivalentsAtCarryingValue": units("USD", f.Cash), "LongTermDebt": units("USD", f.Debt)},
 	}})

@@ -1,11 +1,12 @@
 package newssite
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
+
+	"quotary/localstack/sim"
 )
 
 // FlashPath is where the vendor's flashes are.
@@ -74,14 +75,7 @@ func (s *Site) flashes(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	page, size := min(number("page", 1), FlashesListed), min(number("size", 10), 50)
-	from := min((page-1)*size, len(list))
-	body, err := json.Marshal(map[string]any{
-		"status": 0, "message": "", "data": map[string]any{"page": r.FormValue("page"), "data": list[from:min(from+size, len(list))]},
+	sim.JSON(w, http.StatusOK, map[string]any{
+		"status": 0, "message": "", "data": map[string]any{"page": r.FormValue("page"), "data": sim.Page(list, page, size)},
 	})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body)
 }

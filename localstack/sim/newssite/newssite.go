@@ -31,26 +31,11 @@ import (
 	"quotary/localstack/sim"
 )
 
-// Config is what a site publishes. The zero value is one item a minute of seed 0.
-type Config struct {
-	Seed   uint64
-	Period time.Duration    // between two items of a language; 0 means a minute
-	Now    func() time.Time // nil means time.Now
-}
-
 // Site is a publisher.
-type Site struct{ cfg Config }
+type Site struct{ cfg sim.Config }
 
-// New returns a site.
-func New(cfg Config) *Site {
-	if cfg.Period == 0 {
-		cfg.Period = time.Minute
-	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	return &Site{cfg}
-}
+// New returns a site: one item of each language a period, a minute where it is left out.
+func New(cfg sim.Config) *Site { return &Site{cfg.WithDefaults(time.Minute)} }
 
 // Listed is how many items a feed shows.
 const Listed = 50

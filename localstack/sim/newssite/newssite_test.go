@@ -2,7 +2,6 @@ package newssite
 
 import (
 	"encoding/xml"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/localstack/sim"
+	"quotary/localstack/sim/simtest"
 	"quotary/shared/testing/must"
 )
 
@@ -18,23 +19,10 @@ var start = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
 func serve(t *testing.T, now *time.Time) (*Site, *httptest.Server) {
 	t.Helper()
-	s := New(Config{Seed: 7, Now: func() time.Time { return *now }})
+	s := New(sim.Config{Seed: 7, Now: func() time.Time { return *now }})
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	return s, server
-}
-
-func get(t *testing.T, address, etag string) (*http.Response, string) {
-	t.Helper()
-	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
-	req.Header.Set("If-None-Match", etag)
-	res := must.Get(http.DefaultClient.Do(req))(t)
-	defer res.Body.Close()
-	body := must.Get(io.ReadAll(res.Body))(t)
-	if res.Header.Get("X-Simulated") != "true" {
-		t.Errorf("%s does not say that it is simulated", address)
-	}
-	return res, string(body)
 }
 
 func TestFeedsHoldWhatIsPublished(t *testing.T) {
@@ -42,14 +30,14 @@ func TestFeedsHoldWhatIsPublished(t *testing.T) {
 	now := start
 	s, server := serve(t, &now)
 	for _, language := range []string{English, Chinese} {
-		_, body := get(t, server.URL+"/"+language+"/rss.xml", "")
+		_, body := simtest.Get(t, server.URL+"/"+language+"/rss.xml")
 		var feed struct {
 			Items []struct {
 				GUID    string `xml:"guid"`
 				PubDate string `xml:"pubDate"`
 			} `xml:"channel>item"`
 		}
-		must.Do(t, xml.Unmarshal([]byte(body), &feed))
+		must.Do(t, xml.Unmarshal(body, &feed))
 		want := s.Items(server.URL, language, now)
 		if len(feed.Items) != Listed || len(want) != Listed {
 			t.Fatalf("%d items, want %d", len(feed.Items), len(want))
@@ -59,7 +47,7 @@ func TestFeedsHoldWhatIsPublished(t *testing.T) {
 				t.Errorf("%+v, want %+v", item, want[i])
 			}
 		}
-		if !strings.Contains(body, "imulated") || strings.Contains(body, server.URL+"/img/") {
+		if !strings.Contains(string(body), "imulated") || strings.Contains(string(body), server.URL+"/img/") {
 			t.Error("it is not labelled, or has no relative addresses")
 		}
 	}
@@ -69,11 +57,11 @@ func TestNewItemsComeAndSomeAreEdited(t *testing.T) {
 	t.Parallel()
 	now := start
 	s, _ := serve(t, &now)
-	before, again := s.Items("http://x", English, now), New(Config{Seed: 7}).Items("http://x", English, now)
+	before, again := s.Items("http://x", English, now), New(sim.Config{Seed: 7}).Items("http://x", English, now)
 	if diff := cmp.Diff(before, again); diff != "" {
 		t.Error(diff)
 	}
-	if other := New(Config{Seed: 8}).Items("http://x", English, now); cmp.Equal(before, other) {
+	if other := New(sim.Config{Seed: 8}).Items("http://x", English, now); cmp.Equal(before, other) {
 		t.Error("the seed makes no difference")
 	}
 	after := s.Items("http://x", English, now.Add(8*time.Minute))
@@ -95,12 +83,12 @@ func TestAnUnchangedFeedIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	now := start
 	_, server := serve(t, &now)
-	first, _ := get(t, server.URL+"/en/rss.xml", "")
-	if res, body := get(t, server.URL+"/en/rss.xml", first.Header.Get("ETag")); res.StatusCode != http.StatusNotModified || body != "" {
+	first, _ := simtest.Get(t, server.URL+"/en/rss.xml")
+	if res, body := simtest.Get(t, server.URL+"/en/rss.xml", "If-None-Match", first.Header.Get("ETag")); res.StatusCode != http.StatusNotModified || len(body) > 0 {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	now = now.Add(time.Minute)
-	if res, _ := get(t, server.URL+"/en/rss.xml", first.Header.Get("ETag")); res.StatusCode != http.StatusOK {
+	if res, _ := simtest.Get(t, server.URL+"/en/rss.xml", "If-None-Match", first.Header.Get("ETag")); res.StatusCode != http.StatusOK {
 		t.Error(res.StatusCode)
 	}
 }
@@ -111,7 +99,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	s, server := serve(t, &now)
 	item := s.Items(server.URL, Chinese, now)[0]
 	for _, address := range []string{item.Link, item.Image, Logo(server.URL), server.URL + "/redirect/3"} {
-		if res, _ := get(t, address, ""); res.StatusCode != http.StatusOK {
+		if res, _ := simtest.Get(t, address); res.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d", address, res.StatusCode)
 		}
 	}

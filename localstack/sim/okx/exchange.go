@@ -1,7 +1,6 @@
 package okx
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -88,13 +87,11 @@ func refusal(code, msg string) answer { return answer{code, msg, []any{}} }
 // rest answers a path of which so many requests are allowed in two seconds.
 func (x *Exchange) rest(allowed int, body func(*http.Request) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
 		if !x.allow(r.URL.Path, allowed) {
-			w.WriteHeader(http.StatusTooManyRequests)
-			_ = json.NewEncoder(w).Encode(refusal("50011", "Too Many Requests")) // a client that went away needs no answer
+			sim.JSON(w, http.StatusTooManyRequests, refusal("50011", "Too Many Requests"))
 			return
 		}
-		_ = json.NewEncoder(w).Encode(body(r))
+		sim.JSON(w, http.StatusOK, body(r))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/localstack/sim/simtest"
 	"quotary/shared/testing/must"
 )
 
@@ -15,17 +16,13 @@ var now = time.Date(2026, 11, 20, 11, 40, 30, 0, time.UTC)
 
 func get(t *testing.T, url string) (status int, code string, rows []json.RawMessage) {
 	t.Helper()
-	resp := must.Get(http.Get(url))(t)
-	defer resp.Body.Close()
+	response, body := simtest.Get(t, url)
 	var a struct {
 		Code string
 		Data []json.RawMessage
 	}
-	must.Do(t, json.NewDecoder(resp.Body).Decode(&a))
-	if resp.Header.Get("X-Simulated") != "true" {
-		t.Error("the answer does not say that it is simulated")
-	}
-	return resp.StatusCode, a.Code, a.Data
+	must.Do(t, json.Unmarshal(body, &a))
+	return response.StatusCode, a.Code, a.Data
 }
 
 func TestCandlesComeNewestFirstWithinTheirReach(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/feeds"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/newssite"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
@@ -47,7 +48,7 @@ func first(t *testing.T, address string, l List) (feeds.Delivery, *source.Stats)
 func TestWhatASimulatedVendorListsIsRead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
-	site := newssite.New(newssite.Config{Seed: 3, Now: func() time.Time { return now }})
+	site := newssite.New(sim.Config{Seed: 3, Now: func() time.Time { return now }})
 	server := httptest.NewServer(site.Handler())
 	t.Cleanup(server.Close)
 	for _, l := range []List{{Language: English}, {Language: Chinese}, {Language: Chinese, Important: true}} {
@@ -126,7 +127,7 @@ func TestWhatIsNoListOfFlashesIsRefused(t *testing.T) {
 // A vendor that goes wrong is counted, and delivers nothing.
 func TestAVendorThatGoesWrongDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(newssite.New(newssite.Config{}).Handler())
+	server := httptest.NewServer(newssite.New(sim.Config{}).Handler())
 	t.Cleanup(server.Close)
 	for _, path := range []string{"/html", "/huge", "/broken", "/private", "/nothing"} {
 		u := must.Get(url.Parse(server.URL + path))(t)

@@ -13,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/feeds/syndication"
+	"quotary/localstack/sim"
 	"quotary/localstack/sim/newssite"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -22,7 +23,7 @@ import (
 func TestWhatASimulatedPublisherShowsIsRead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
-	site := newssite.New(newssite.Config{Seed: 3, Now: func() time.Time { return now }})
+	site := newssite.New(sim.Config{Seed: 3, Now: func() time.Time { return now }})
 	server := httptest.NewServer(site.Handler())
 	t.Cleanup(server.Close)
 	for _, language := range []string{newssite.English, newssite.Chinese} {
@@ -43,7 +44,7 @@ func TestWhatASimulatedPublisherShowsIsRead(t *testing.T) {
 
 func TestAPublisherThatGoesWrongDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(newssite.New(newssite.Config{}).Handler())
+	server := httptest.NewServer(newssite.New(sim.Config{}).Handler())
 	t.Cleanup(server.Close)
 	for path, want := range map[string]error{
 		"/broken": syndication.ErrNoFeed, "/html": syndication.ErrNoFeed, "/huge": errTooLarge, "/slow": context.DeadlineExceeded, "/private": source.ErrPrivate,
