@@ -183,13 +183,14 @@ func (f *anchorFollower) due(wanted []WantedAnchor, now time.Time) (due []Wanted
 	defer f.mu.Unlock()
 	f.turns.Serve(f.lines(wanted, now), line.compare, func(one WantedAnchor, of line) (cost int, ok bool) {
 		k := f.known[one.Address]
-		weight := f.weight(k, one, now)
 		switch {
 		case f.busy == anchorsAtOnce:
 			return 0, false
 		case k.busy:
 			return 0, true // it was in another line too
-		case f.Budget != nil && !f.Budget.TrySpend(weight):
+		}
+		weight := f.weight(k, one, now)
+		if f.Budget != nil && !f.Budget.TrySpend(weight) {
 			return 0, false
 		}
 		k.busy, k.asked, k.due = true, now, time.Time{}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"quotary/functions/ingester/source"
@@ -238,6 +239,70 @@ func TestNobodysAccountsKeepThoseOfAnotherWaiting(t *testing.T) {
 		WantedAnchor{Address: "new 199", Followed: true, By: []string{"both", "few"}, Every: time.Hour})
 	if next := askAll(f, wanted, &now, 6); !slices.Contains(next, "only") || !slices.Contains(next, "new 199") {
 		t.Errorf("the next are %q", next)
+	}
+}
+
+// TestTurnsAreByWeight: who wants accounts that cost much has as much of the venue as who wants
+// others, and accounts that nobody waits for have a fourth of that.
+func TestTurnsAreByWeight(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := newAnchorFollower(new(Anchors), nil)
+	var wanted []WantedAnchor
+	for i := range 300 {
+		for _, one := range []WantedAnchor{
+			{Address: "dear", Followed: true, By: []string{"dear"}, Coins: make([]string, 16)},
+			{Address: "cheap", Followed: true, By: []string{"cheap"}},
+			{Address: "unfollowed"},
+		} {
+			one.Address, one.Every = fmt.Sprint(one.Address, " ", i), time.Hour
+			wanted = append(wanted, one)
+		}
+	}
+	weights, had := map[string]int{}, map[string]int{}
+	for _, one := range wanted[:3] {
+		name, _, _ := strings.Cut(one.Address, " ")
+		weights[name] = f.weight(new(anchored), one, now)
+	}
+	for _, address := range askAll(f, wanted, &now, 300) {
+		name, _, _ := strings.Cut(address, " ")
+		had[name] += weights[name]
+	}
+	dearest := weights["dear"]
+	if d := had["cheap"] - had["dear"]; d < -dearest || d > dearest {
+		t.Errorf("accounts that weigh %d and %d had %d and %d", dearest, weights["cheap"], had["dear"], had["cheap"])
+	}
+	if d := had["cheap"] - 4*had["unfollowed"]; d < -dearest || d > dearest {
+		t.Errorf("accounts of somebody had %d, and those of nobody %d", had["cheap"], had["unfollowed"])
+	}
+}
+
+// TestWantedAccountsAreListedEverySecondAtLeast: a millisecond an account lies between two lists,
+// but no more than that, so that who is new waits no longer however many there are.
+func TestWantedAccountsAreListedEverySecondAtLeast(t *testing.T) {
+	t.Parallel()
+	for accounts, pause := range map[int]time.Duration{300: 300 * time.Millisecond, 1000: time.Second, 5000: time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			list := make([]WantedAnchor, accounts)
+			for i := range list {
+				list[i] = WantedAnchor{Address: fmt.Sprint(i), Every: time.Hour}
+			}
+			spent := source.NewBudget(100, func() time.Time { return time.UnixMilli(1_800_000_000_000) })
+			spent.TrySpend(100)
+			ctx, stop := context.WithTimeout(t.Context(), 12*time.Second-1)
+			defer stop()
+			lists := 0
+			a := &Anchors{Budget: spent, Poll: 100 * time.Millisecond, Wanted: func(context.Context) ([]WantedAnchor, error) {
+				lists++
+				return list, nil
+			}}
+			if err := a.Follow(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			if want := int(12 * time.Second / pause); lists != want {
+				t.Errorf("%d accounts are listed %d times in 12 s, want %d", accounts, lists, want)
+			}
+		})
 	}
 }
 
