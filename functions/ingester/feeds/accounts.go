@@ -49,7 +49,7 @@ const (
 // all views that show them.
 type accounts struct {
 	*Config
-	hub    *hub.Hub
+	hub    subscribers
 	budget *source.Budget
 	views  []*accountView
 
@@ -68,7 +68,14 @@ type accounts struct {
 	wanted   []accountKey
 }
 
-func newAccounts(config *Config, h *hub.Hub) *accounts {
+// subscribers are those whom accounts are published to; a [*hub.Hub] has them.
+type subscribers interface {
+	Followers(topics ...string) []string
+	Watched(topic string) bool
+	Publish(topic string, frame []byte, kind hub.Kind)
+}
+
+func newAccounts(config *Config, h subscribers) *accounts {
 	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, reads: map[string][]*ticket{}}
 }
 
@@ -102,10 +109,9 @@ func (l line) compare(other line) int {
 	return cmp.Or(strings.Compare(l.distributor, other.distributor), strings.Compare(l.what, other.what))
 }
 
-// asked is what the venue is asked for: a poll, or a read of ledger updates where that is not
-// nil.
+// asked is what the venue is asked for: a poll, or a read of ledger updates.
 type asked struct {
-	poll accountKey
+	poll *dueAccount
 	read *ticket
 }
 
@@ -160,8 +166,8 @@ func (as *accounts) want(k accountKey) {
 	as.wanted = append(as.wanted, k)
 }
 
-// lookShare is how many times as long as a look at the accounts took nobody looks again: where
-// there are tens of thousands, snapshots of others wait for the same lock.
+// lookShare is how many times as long as a look at the accounts took nobody looks again: of tens
+// of thousands it takes long.
 const lookShare = 20
 
 // run polls until ctx ends. A poll starts only when the budget and the number of
@@ -194,22 +200,35 @@ func (as *accounts) run(ctx context.Context) error {
 	}
 }
 
+// dueAccount is one that is to be polled.
+type dueAccount struct {
+	accountKey
+	*account
+	since    time.Time
+	followed bool
+}
+
 // startable returns the accounts to poll now, as under way and with their weight paid, and lets
 // reads begin. Each distributor has its turns, by weight, with those that it follows, of which
 // that goes first which has waited longest, and with its reads. Accounts are forgotten that
-// nobody follows any longer.
+// nobody follows any longer. One goroutine calls it: nobody else begins a poll.
 func (as *accounts) startable() (start []accountKey) {
+	now := as.Now()
+	due := as.due(now)
+	lines := as.lines(due)
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	now := as.Now()
-	as.addWanted(now)
-	lines, due := as.due(now)
+	for distributor, list := range as.reads {
+		of := line{distributor, reads}
+		for _, r := range list {
+			lines[of] = append(lines[of], asked{read: r})
+		}
+	}
 	as.turns.Serve(lines, line.compare, func(one asked, _ line) (cost int, ok bool) {
 		if one.read != nil {
 			return as.letRead(one.read)
 		}
-		k := one.poll
-		a := as.polled[k]
+		k, a := one.poll.accountKey, one.poll.account
 		switch {
 		case as.polling == accountPolls:
 			return 0, false
@@ -232,47 +251,52 @@ func (as *accounts) startable() (start []accountKey) {
 		}
 	}
 	as.waiting, as.longest = 0, 0
-	for _, k := range due {
-		if a := as.polled[k]; !a.polling {
-			as.waiting++
-			as.longest = max(as.longest, now.Sub(a.next))
+	for _, one := range due {
+		switch {
+		case one.followed:
+			one.wanted = now
+			if !one.polling {
+				as.waiting++
+				as.longest = max(as.longest, now.Sub(one.since))
+			}
+		case now.Sub(one.wanted) > accountRest: // not just about to be followed
+			delete(as.polled, one.accountKey)
 		}
 	}
 	return start
 }
 
-// due are the accounts that are to be polled, and the lines in which they and the reads wait: of
-// accounts the first of each, so many as can be polled at a time. The caller holds as.mu.
-func (as *accounts) due(now time.Time) (lines map[line][]asked, due []accountKey) {
-	lines = map[line][]asked{}
+// due are the accounts that are to be polled.
+func (as *accounts) due(now time.Time) (due []*dueAccount) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	as.addWanted(now)
 	for k, a := range as.polled {
-		if a.polling || now.Before(a.next) {
-			continue
+		if !a.polling && !now.Before(a.next) {
+			due = append(due, &dueAccount{accountKey: k, account: a, since: a.next})
 		}
-		followers := as.followers(k)
-		switch {
-		case len(followers) > 0:
-			a.wanted = now
-			due = append(due, k)
-		case now.Sub(a.wanted) > accountRest: // not just about to be followed
-			delete(as.polled, k)
-		}
-		for _, distributor := range followers {
+	}
+	return due
+}
+
+// lines are those in which accounts wait, the first of each, so many as can be polled at a time.
+// Of tens of thousands it takes long to see who follows them, so that is done without as.mu, for
+// which snapshots wait.
+func (as *accounts) lines(due []*dueAccount) map[line][]asked {
+	lines := map[line][]asked{}
+	for _, one := range due {
+		for _, distributor := range as.followers(one.accountKey) {
+			one.followed = true
 			of := line{distributor, polls}
-			lines[of] = first(lines[of], asked{poll: k}, func(a, b asked) int { return as.polled[a.poll].next.Compare(as.polled[b.poll].next) })
+			lines[of] = first(lines[of], asked{poll: one})
 		}
 	}
-	for distributor, waiting := range as.reads {
-		of := line{distributor, reads}
-		for _, r := range waiting {
-			lines[of] = append(lines[of], asked{read: r})
-		}
-	}
-	return lines, due
+	return lines
 }
 
 // first puts one among the first of a list, where it belongs there.
-func first(list []asked, one asked, compare func(a, b asked) int) []asked {
+func first(list []asked, one asked) []asked {
+	compare := func(a, b asked) int { return a.poll.since.Compare(b.poll.since) }
 	if len(list) == accountPolls && compare(one, list[len(list)-1]) >= 0 {
 		return list
 	}
@@ -340,9 +364,10 @@ func (as *accounts) followers(k accountKey) []string {
 // addresses are those of the accounts that are polled.
 func (as *accounts) addresses() followrequests.List[string] {
 	as.mu.Lock()
-	defer as.mu.Unlock()
+	polled := slices.Collect(maps.Keys(as.polled))
+	as.mu.Unlock()
 	by := map[string][]string{}
-	for k := range as.polled {
+	for _, k := range polled {
 		for _, of := range as.followers(k) {
 			by[of] = append(by[of], k.address)
 		}

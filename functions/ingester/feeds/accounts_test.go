@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
@@ -231,6 +234,7 @@ func TestAnAccountThatWaitsForTheBudgetIsForgottenWithItsFollowers(t *testing.T)
 // poller polls accounts that clients of distributors follow, by a clock of its own.
 type poller struct {
 	*accounts
+	hub   *hub.Hub
 	now   time.Time
 	polls map[accountKey][]time.Time
 }
@@ -238,18 +242,19 @@ type poller struct {
 func newPoller() *poller {
 	p := &poller{now: time.Unix(1_800_000_000, 0), polls: map[accountKey][]time.Time{}}
 	p.accounts = newAccounts(&Config{Now: func() time.Time { return p.now }}, nil)
-	p.accounts.hub = hub.New(hub.Config{Topic: func(name string) hub.Topic {
+	p.hub = hub.New(hub.Config{Topic: func(name string) hub.Topic {
 		return p.views[0].topic(strings.TrimPrefix(name, string(channel.OpenOrders)+" "))
 	}})
-	newOpenOrders(base{Config: p.Config, name: string(channel.OpenOrders), hub: p.accounts.hub, accounts: p.accounts})
+	p.accounts.hub = p.hub
+	newOpenOrders(base{Config: p.Config, name: string(channel.OpenOrders), hub: p.hub, accounts: p.accounts})
 	return p
 }
 
 // follow has a client of a distributor follow the open orders of n accounts.
 func (p *poller) follow(distributor, prefix string, n int) {
-	p.accounts.hub.Connect(hub.Conn{ID: distributor, Of: distributor})
+	p.hub.Connect(hub.Conn{ID: distributor, Of: distributor})
 	for i := range n {
-		_ = p.accounts.hub.Subscribe(distributor, p.views[0].topicOf(ordersOf(prefix, i)), nil)
+		_ = p.hub.Subscribe(distributor, p.views[0].topicOf(ordersOf(prefix, i)), nil)
 	}
 }
 
@@ -366,6 +371,60 @@ func TestNobodysLedgersAreKeptFromBeingRead(t *testing.T) {
 	if n := p.waitingReads("loud"); n > 0 {
 		t.Errorf("%d wait after what nobody needs any longer", n)
 	}
+}
+
+// askedWithoutLock is a hub that is asked who follows accounts while nothing keeps snapshots from
+// being taken.
+type askedWithoutLock struct {
+	*hub.Hub
+	t     *testing.T
+	lock  *sync.Mutex
+	asked int
+}
+
+func (h *askedWithoutLock) Followers(topics ...string) []string {
+	h.asked++
+	if !h.lock.TryLock() {
+		h.t.Errorf("while it is seen who follows %s, snapshots wait", topics)
+		return nil
+	}
+	defer h.lock.Unlock()
+	return h.Hub.Followers(topics...)
+}
+
+func TestNoSnapshotWaitsUntilItIsSeenWhoFollowsAllAccounts(t *testing.T) {
+	t.Parallel()
+	p := newPoller()
+	asked := &askedWithoutLock{Hub: p.hub, t: t, lock: &p.mu}
+	p.accounts.hub = asked
+	p.follow("one", "0xone", 5)
+	if n := len(p.startable()); n != 5 || asked.asked == 0 {
+		t.Errorf("%d accounts are polled", n)
+	}
+	if list := p.addresses(); len(list) != 1 || len(list[0].Things) != 5 {
+		t.Errorf("followed are %v", list)
+	}
+}
+
+// TestALookAtAccountsTakesATwentiethOfTheTimeAtMost has looks take 100 ms, by a clock of its own.
+func TestALookAtAccountsTakesATwentiethOfTheTimeAtMost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const look = 100 * time.Millisecond
+		looks := -1 // the first time is that of the budget
+		as := newAccounts(&Config{Venue: struct{ Venue }{}, Now: func() time.Time {
+			if looks++; looks > 0 {
+				time.Sleep(look)
+			}
+			return time.Now()
+		}}, nil)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		must.Do(t, as.run(ctx))
+		if most := int(time.Minute/look/lookShare) + 1; looks < most-5 || looks > most {
+			t.Errorf("%d looks in a minute, want up to %d", looks, most)
+		}
+	})
 }
 
 // BenchmarkLook is one look at accounts of which nearly all wait to be polled.
