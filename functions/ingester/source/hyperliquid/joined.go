@@ -3,7 +3,6 @@ package hyperliquid
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -289,7 +288,7 @@ var errRefused = errors.New("the venue refuses")
 // joinedFrame reads the book of a push; another push is one of no coin.
 func joinedFrame(frame []byte) (book market.Book, err error) {
 	var push push
-	if err := json.Unmarshal(frame, &push); err != nil {
+	if err := source.Decode(frame, &push); err != nil {
 		return book, err
 	}
 	switch push.Channel {

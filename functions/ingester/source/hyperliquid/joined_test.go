@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -142,6 +143,15 @@ func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) 
 	await(t, "ETH is followed again", func() bool { return venue.hasBeen(2, "subscribe ETH 2 0 true") })
 	if venue.hasBeen(2, "subscribe BTC 2 0 true") {
 		t.Error("what was given up is followed again")
+	}
+}
+
+func TestWhatIsWrongWithAFrameOfJoinedBooksIsSaidInOurWords(t *testing.T) {
+	t.Parallel()
+	for _, frame := range []string{`secret`, `{"channel":{"secret":1}}`, `{"channel":"l2Book","data":"secret"}`, `{"channel":"l2Book","data":{"coin":"BTC","time":"secret"}}`, `{"channel":"error","data":"secret"}`, `{"channel":"\secret"}`} {
+		if _, err := joinedFrame([]byte(frame)); err == nil || strings.Contains(err.Error(), "invalid character") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", frame, err)
+		}
 	}
 }
 
