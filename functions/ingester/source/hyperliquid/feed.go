@@ -276,13 +276,12 @@ func (f *Feed) recover(ctx context.Context, subscribed <-chan string, sink Sink)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		f.Stats.Malformed.Add(int64(malformed))
-		trades = slices.DeleteFunc(trades, func(t market.Trade) bool { return t.Coin != coin })
 		if err != nil {
 			f.Log.Warn("cannot ask for the trades that were missed", "coin", coin, "error", err.Error())
 			continue
 		}
-		if len(trades) == 0 {
+		f.Stats.Malformed.Add(int64(malformed))
+		if trades = slices.DeleteFunc(trades, func(t market.Trade) bool { return t.Coin != coin }); len(trades) == 0 {
 			continue
 		}
 		if err := sink(ctx, Delivery{Events: market.Events{Trades: trades}}); err != nil {
