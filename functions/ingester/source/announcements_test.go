@@ -511,6 +511,25 @@ func TestAnnouncementsAreBounded(t *testing.T) {
 	}
 }
 
+// Of a page no more are read than are remembered of all pages of a category.
+func TestALongPageOfAnnouncementsIsCut(t *testing.T) {
+	t.Parallel()
+	const read = 100 / 3
+	p := &pages{then: func(int) {}, list: [][]market.Announcement{nil}}
+	for n := range read + 7 {
+		p.list[0] = append(p.list[0], market.Announcement{Venue: "x", ID: fmt.Sprint(n), AnnouncementText: market.AnnouncementText{Title: "T"}, Published: 1_790_000_000_000})
+	}
+	stats, got := new(source.Stats), 0
+	a := &source.Announcements{Of: p, Every: time.Hour, Stats: stats, Log: slog.New(slog.DiscardHandler)}
+	_ = a.Follow(t.Context(), nil, func(_ context.Context, list []market.Announcement, _ source.AnnouncementsAt) error {
+		got = len(list)
+		return errEnough
+	})
+	if got != read || stats.Malformed.Load() != 7 {
+		t.Errorf("%d announcements, %d malformed", got, stats.Malformed.Load())
+	}
+}
+
 // The answer that Bybit documents.
 func TestAnnouncementsOfTheRecording(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,8 @@
 // that has one. Where none has, they are mark prices of the coin's perpetual on Hyperliquid,
 // which the flash names. The ten coins of the highest turnover in 24 hours are large, others small. Of
 // a rule and a coin a flash is written once a day (UTC) at most, but where a further step is
-// passed.
+// passed. Of all together there are no more than [source.States]; what is held back for that is
+// looked at again, the highest turnover first.
 //
 //	type 23  the price of a large coin has moved by a further 5 % within 24 hours
 //	type 1   the price of a small coin has moved by a further 10 % within 24 hours
@@ -36,6 +37,7 @@ import (
 	"strings"
 	"time"
 
+	"quotary/functions/ingester/source"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/drop"
 	"quotary/shared/data/flashes"
@@ -88,6 +90,7 @@ type Memory struct {
 	Said   map[string]Reported       `json:"said,omitempty"`
 	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by pair and step: a coin's price may come from another exchange
 	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
+	States int64                     `json:"states,omitempty"` // until when flashes are used up, Unix s: see [source.States]
 }
 
 // Reported is how far a rule has gone, and when.
@@ -134,6 +137,11 @@ func (w *writer) passes(rule string, step int64) bool {
 	if said, ok := w.Said[rule]; step < 1 || ok && step <= said.Step {
 		return false
 	}
+	states, may := source.States.Take(w.States, w.Now)
+	if !may {
+		return false
+	}
+	w.States = states
 	w.Said[rule] = Reported{Step: step, At: w.Now.Unix()}
 	return true
 }
@@ -258,6 +266,9 @@ func (w *writer) traded(c *coin, isLarge bool) {
 	}
 }
 
+// mostLevels bounds where prices stand that are remembered.
+const mostLevels = 300
+
 // level says that a price has crossed a level. Where it stands is known by the level below.
 func (w *writer) level(c *coin) {
 	step := stepOf(c.Last)
@@ -265,6 +276,9 @@ func (w *writer) level(c *coin) {
 	below := c.Last.Sub(remainder(c.Last, step))
 	have, ok := w.Levels[key]
 	if !ok {
+		if len(w.Levels) >= mostLevels { // other coins are large each time
+			clear(w.Levels)
+		}
 		w.Levels[key] = below
 		return
 	}
