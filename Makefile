@@ -20,9 +20,10 @@ help: ## show this list
 run: tools build ## build and run the whole product on this machine, until Ctrl-C
 	@exec $(BIN)/localstack run
 
-# The race detector wants a C compiler. Tests find the programs built.
+# The race detector wants a C compiler; at the end of each package it would sleep a second.
+# Tests find the programs built.
 RACE   = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
-GOTEST = QUOTARY_PROGRAMS=$(CURDIR)/$(BIN) go test
+GOTEST = GORACE=atexit_sleep_ms=20 QUOTARY_PROGRAMS=$(CURDIR)/$(BIN) go test
 test: tools build ## run every test, with the race detector where there is a C compiler
 	$(if $(RACE),,@echo "  skipped: the race detector, for want of a C compiler")
 	$(GOTEST) -vet=all $(RACE) -timeout 20m $(or $(PKG),./...)

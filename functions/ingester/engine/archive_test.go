@@ -20,7 +20,6 @@ import (
 	"quotary/shared/store/columns"
 	"quotary/shared/store/retention"
 	"quotary/shared/store/schema"
-	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -183,7 +182,7 @@ func TestWhatCannotBeReadStaysInTheTable(t *testing.T) {
 		}
 		w.clock.Move(24 * time.Hour)
 	}
-	out, err := storetest.S3Client(t, w.s3).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String("views"), Prefix: aws.String("quarantine/small/")})
+	out, err := w.client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String("views"), Prefix: aws.String("quarantine/small/")})
 	if err != nil || len(out.Contents) != 1 { // not one a day
 		t.Errorf("quarantined %v, error %v", out, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/archive"
@@ -31,6 +32,7 @@ type archiveWorld struct {
 	db     *dynamodb.Client
 	prefix string
 	s3     http.Handler
+	client *s3.Client // which never dies
 	clock  *testclock.Clock
 
 	steps atomic.Int64 // requests until the process dies; beyond it none does
@@ -41,7 +43,8 @@ type archiveWorld struct {
 func newArchiveWorld(t *testing.T) *archiveWorld {
 	db := storetest.DynamoDB(t)
 	w := &archiveWorld{t: t, db: db, prefix: storetest.Tables(t, db), s3: storetest.S3Handler(), clock: testclock.At(firstDay.AddDate(0, 0, 3).Add(12 * time.Hour))}
-	must.Do(t, schema.CreateBucket(t.Context(), storetest.S3Client(t, w.s3), "views"))
+	w.client = storetest.S3Client(t, w.s3)
+	must.Do(t, schema.CreateBucket(t.Context(), w.client, "views"))
 	w.steps.Store(1 << 40)
 	return w
 }
@@ -123,7 +126,7 @@ func (w *archiveWorld) put(dataset string, rows ...store.Row) {
 // archived are the rows of the dataset's files, by file.
 func (w *archiveWorld) archived(dataset string) map[string][]store.Row {
 	w.t.Helper()
-	files := archive.Files{Objects: storetest.S3Client(w.t, w.s3), Bucket: "views"}
+	files := archive.Files{Objects: w.client, Bucket: "views"}
 	keys := must.Get(files.List(w.t.Context(), archive.Folder(dataset)))(w.t)
 	all := map[string][]store.Row{}
 	for _, key := range keys {

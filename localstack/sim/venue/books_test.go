@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/shared/testing/must"
@@ -321,8 +322,11 @@ func TestFundingNetsToZeroUpToRounding(t *testing.T) {
 func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	a, b, c := t.TempDir(), t.TempDir(), t.TempDir()
-	busy(t, Config{Seed: 7, NodeDir: a, HistoryDays: 2}, 30*time.Second)
-	busy(t, Config{Seed: 7, NodeDir: b, HistoryDays: 2}, 30*time.Second)
+	first := busy(t, Config{Seed: 7, NodeDir: a, HistoryDays: 2}, time.Minute)
+	second := busy(t, Config{Seed: 7, NodeDir: b, HistoryDays: 2}, time.Minute)
+	if diff := cmp.Diff(first.Truth(), second.Truth()); diff != "" {
+		t.Error(diff)
+	}
 	busy(t, Config{Seed: 8, NodeDir: c, HistoryDays: 2}, 30*time.Second)
 	same(t, tree(t, a), tree(t, b))
 	if fmt.Sprint(tree(t, a)) == fmt.Sprint(tree(t, c)) {

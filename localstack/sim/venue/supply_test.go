@@ -1,8 +1,6 @@
 package venue
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -19,17 +17,13 @@ func TestBothSidesOfEveryBookAreSuppliedAfterEveryBlock(t *testing.T) {
 	for seed := range testenv.Amount[uint64](2, 20) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
-			cfg := Config{Seed: seed + 1, HistoryDays: 1, FillsPerSecond: 60, Modes: seed%2 == 1}
-			if first := supplied(t, cfg); seed == 0 && !bytes.Equal(first, supplied(t, cfg)) {
-				t.Error("two runs of one seed differ")
-			}
+			supplied(t, Config{Seed: seed + 1, HistoryDays: 1, FillsPerSecond: 60, Modes: seed%2 == 1})
 		})
 	}
 }
 
-// supplied plays a venue's blocks, requires both sides of every book after each
-// and returns the last state as the venue answers it.
-func supplied(t *testing.T, cfg Config) []byte {
+// supplied plays a venue's blocks, and requires both sides of every book after each.
+func supplied(t *testing.T, cfg Config) {
 	t.Helper()
 	cfg.Clock = still(noon)
 	cfg = must.Get(cfg.withDefaults())(t)
@@ -58,5 +52,4 @@ func supplied(t *testing.T, cfg Config) []byte {
 	for coin, blocks := range empty {
 		t.Errorf("a side of %s was empty after %d of %d blocks", coin, blocks, v.eng.Block)
 	}
-	return must.Get(json.Marshal(v.Truth()))(t)
 }

@@ -138,7 +138,7 @@ func TestARemovalThatCrashesHalfwayIsFinishedLater(t *testing.T) {
 	w := open(t)
 	limits := connections.Limits{Key: 500, Distributor: 1000}
 	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), limits))
-	for i := range 220 {
+	for i := range 130 {
 		must.Get(w.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), limits, reply))(t)
 	}
 	wins := 0
