@@ -207,10 +207,42 @@ func TestWhoLostItsAnchorIsAskedForBesideThoseThatHoldMuch(t *testing.T) {
 	for i := range mostOwn {
 		wanted.wantIfLarge(&market.Account{Address: fmt.Sprintf("0x%040d", i)}, new(market.Markets), market.Marks{}, noon)
 	}
+	wanted.list(nil, noon)
 	wanted.again(faultyAccount, noon)
 	list := wanted.list(nil, noon)
 	if len(list) != mostValued+1 || !slices.ContainsFunc(list, func(one hyperliquid.WantedAnchor) bool { return one.Address == faultyAccount && one.After.Equal(noon) }) {
 		t.Errorf("%d are wanted", len(list))
+	}
+}
+
+// TestWhoFollowsManyTakesNobodysPlaces: the fold wants to know of the accounts of one who follows
+// many, of those of another, and of one that nobody follows.
+func TestWhoFollowsManyTakesNobodysPlaces(t *testing.T) {
+	t.Parallel()
+	loud := followrequests.OfDistributor[string]{Distributor: "loud"}
+	for i := range mostOwn + 1 {
+		loud.Things = append(loud.Things, fmt.Sprint("0xloud", i))
+	}
+	wanted, followed := newWantedAccounts(0), followrequests.List[string]{loud, {Distributor: "quiet", Things: []string{"0xquiet"}}}
+	for range 2 {
+		wanted.list(followed, noon)
+		for _, address := range append(loud.Things, "0xquiet") {
+			wanted.leverage(address, "BTC", noon)
+		}
+	}
+	wanted.again("0xnobody", noon)
+	wanted.wantIfLarge(&market.Account{Address: "0xlarge"}, new(market.Markets), market.Marks{}, noon)
+	is := map[string]hyperliquid.WantedAnchor{}
+	for _, one := range wanted.list(followed, noon) {
+		is[one.Address] = one
+	}
+	if len(is["0xquiet"].Coins) != 1 || is["0xnobody"].After.IsZero() || is["0xlarge"].Address == "" || wanted.refused.Load() > 0 {
+		t.Errorf("wanted are %+v, %+v and %+v; %d are refused", is["0xquiet"], is["0xnobody"], is["0xlarge"], wanted.refused.Load())
+	}
+	// Who is let go counts again: no more are wanted that nobody follows.
+	n := len(wanted.list(followed[1:], noon))
+	if wanted.again("0xanother", noon); n != mostOwn+1 || wanted.refused.Load() != 1 {
+		t.Errorf("%d are wanted, %d are refused", n, wanted.refused.Load())
 	}
 }
 

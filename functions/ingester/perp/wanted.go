@@ -27,6 +27,7 @@ type wantedAccounts struct {
 	mu       sync.Mutex
 	followed map[string][]string // by whom
 	own      map[string]*ownWant // of the fold
+	others   int                 // of these that nobody followed when last listed, and those since
 }
 
 // ownWant is an account that the fold wants.
@@ -43,7 +44,7 @@ const (
 	anchorValued = time.Hour
 
 	ownWanted   = 2 * time.Hour
-	mostOwn     = 10_000
+	mostOwn     = 10_000 // beside those that somebody follows: one who follows many takes the places of nobody
 	mostValued  = 8_000 // beyond them, who holds much is not wanted: places are left for the others
 	mostUnknown = 16    // coins of an account whose leverage is asked for at once
 )
@@ -66,9 +67,12 @@ func (w *wantedAccounts) isFollowed(address string) bool {
 func (w *wantedAccounts) want(address string, now time.Time) *ownWant {
 	one := w.own[address]
 	if one == nil {
-		if len(w.own) >= mostOwn {
-			w.refused.Add(1)
-			return nil
+		if w.followed[address] == nil {
+			if w.others >= mostOwn {
+				w.refused.Add(1)
+				return nil
+			}
+			w.others++
 		}
 		one = &ownWant{coins: map[string]bool{}}
 		w.own[address] = one
@@ -120,7 +124,7 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.own[a.Address] != nil || len(w.own) < mostValued {
+	if w.own[a.Address] != nil || w.others < mostValued {
 		w.want(a.Address, now)
 	} else {
 		w.refused.Add(1)
@@ -133,10 +137,13 @@ func (w *wantedAccounts) list(followed followrequests.List[string], now time.Tim
 	defer w.mu.Unlock()
 	w.followed = followed.By()
 	list := make([]hyperliquid.WantedAnchor, 0, len(w.followed)+len(w.own))
+	w.others = 0
 	for address, one := range w.own {
-		if now.After(one.until) {
+		unfollowed := w.followed[address] == nil
+		if now.After(one.until) || unfollowed && w.others == mostOwn {
 			delete(w.own, address)
-		} else if w.followed[address] == nil {
+		} else if unfollowed {
+			w.others++
 			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: anchorValued, After: one.after, Coins: slices.Sorted(maps.Keys(one.coins))})
 		}
 	}
