@@ -372,15 +372,7 @@ func (as *accounts) addresses() followrequests.List[string] {
 			by[of] = append(by[of], k.address)
 		}
 	}
-	return listOf(by)
-}
-
-// listOf lists what each distributor follows.
-func listOf[T comparable](by map[string][]T) (list followrequests.List[T]) {
-	for _, of := range slices.Sorted(maps.Keys(by)) {
-		list = append(list, followrequests.OfDistributor[T]{Distributor: of, Things: by[of]})
-	}
-	return list
+	return followrequests.ListOf(by)
 }
 
 // poll asks the venue and publishes what changed.

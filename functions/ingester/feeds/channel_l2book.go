@@ -16,6 +16,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 )
@@ -210,12 +211,12 @@ func (b *books) requestJoined() {
 		}
 	}
 	b.mu.Unlock()
-	b.notJoined.Store(int64(b.Joined.Follow(listOf(by))))
+	b.notJoined.Store(int64(b.Joined.Follow(followrequests.ListOf(by))))
 }
 
 // prepare has the venue join a book that is about to be followed, if it is of a coin
 // that there is.
-func (b *books) prepare(_ string, s *channel.Subscription) (load func(context.Context) error, release func()) { //nolint:unparam // the interface asks for what it does not need
+func (b *books) prepare(of string, s *channel.Subscription) (load func(context.Context) error, release func()) { //nolint:unparam // the interface asks for what it does not need
 	g := groupingOf(s)
 	if b.Joined == nil || g.Figs == 0 {
 		return nil, nil
@@ -224,7 +225,7 @@ func (b *books) prepare(_ string, s *channel.Subscription) (load func(context.Co
 	known := b.coins[s.Coin] != nil
 	b.mu.Unlock()
 	if known {
-		b.Joined.Want(hyperliquid.JoinedBook{Grouping: g, Coin: s.Coin})
+		b.Joined.Want(of, hyperliquid.JoinedBook{Grouping: g, Coin: s.Coin})
 	}
 	return nil, nil
 }

@@ -45,8 +45,8 @@ const (
 
 	ownWanted   = 2 * time.Hour
 	mostOwn     = 10_000 // beside those that somebody follows: one who follows many takes the places of nobody
-	mostValued  = 8_000 // beyond them, who holds much is not wanted: places are left for the others
-	mostUnknown = 16    // coins of an account whose leverage is asked for at once
+	mostValued  = 8_000  // beyond them, who holds much is not wanted: places are left for the others
+	mostUnknown = 16     // coins of an account whose leverage is asked for at once
 )
 
 func newWantedAccounts(value int) *wantedAccounts {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -22,6 +23,14 @@ type List[T comparable] []OfDistributor[T]
 type OfDistributor[T comparable] struct {
 	Distributor string
 	Things      []T
+}
+
+// ListOf lists what each distributor wants, the distributors sorted.
+func ListOf[T comparable](by map[string][]T) (list List[T]) {
+	for _, of := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, OfDistributor[T]{Distributor: of, Things: by[of]})
+	}
+	return list
 }
 
 // By returns who wants each thing, each distributor once, in the order of the list.

@@ -43,6 +43,7 @@ type JoinedBooks struct {
 	url    string
 	log    *slog.Logger
 	budget *source.Budget
+	now    func() time.Time
 
 	mu       sync.Mutex
 	wanted   map[JoinedBook]joinedBook
@@ -53,7 +54,7 @@ type JoinedBooks struct {
 // NewJoinedBooks returns books of the public API at a URL, as
 // https://api.hyperliquid.xyz, none of them wanted.
 func NewJoinedBooks(url string, log *slog.Logger) *JoinedBooks {
-	j := &JoinedBooks{url: url, log: log, budget: source.NewBudget(joinedMessagesPerMinute, time.Now),
+	j := &JoinedBooks{url: url, log: log, budget: source.NewBudget(joinedMessagesPerMinute, time.Now), now: time.Now,
 		wanted: map[JoinedBook]joinedBook{}, news: map[market.Grouping]chan struct{}{}}
 	for _, g := range market.Groupings {
 		j.news[g] = make(chan struct{}, 1)
@@ -63,52 +64,76 @@ func NewJoinedBooks(url string, log *slog.Logger) *JoinedBooks {
 
 // joinedBook is what is known of a book that somebody wants.
 type joinedBook struct {
+	of    string    // a distributor who wants it
 	first time.Time // when it was wanted first
 	since time.Time // since when it is followed; zero: it has no place
 }
 
-// Want has a book followed if there is a place, until [JoinedBooks.Follow] says who wants it.
-func (j *JoinedBooks) Want(b JoinedBook) {
+// joinedLeast is for how long a book keeps its place at least where its distributor has that many,
+// also when nobody wants it any longer. To follow a book and to let it go are four messages: so all
+// places cost less than may be sent, however quickly somebody changes what it follows.
+const joinedLeast = time.Minute
+
+// Want has a book followed for a distributor if there is a place.
+func (j *JoinedBooks) Want(distributor string, b JoinedBook) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if _, ok := j.wanted[b]; ok || j.followed == maxJoined {
 		return
 	}
-	now := time.Now()
-	j.wanted[b] = joinedBook{now, now}
+	now := j.now()
+	j.wanted[b] = joinedBook{distributor, now, now}
 	j.followed++
 	j.signal(b.Grouping)
 }
 
-// Follow has the books followed that distributors want, and no others. The places that the
-// venue's limits allow are dealt in rounds; left is how many books have none. Of a distributor
-// those go first that were wanted first, so that a place is kept while others want no less.
+// Follow has the books followed that distributors want, and for a while those that they wanted.
+// The places that the venue's limits allow are dealt in rounds; left is how many that are wanted
+// have none. Of a distributor those go first that were wanted first, so that a place is kept while
+// others want no less.
 func (j *JoinedBooks) Follow(list followrequests.List[JoinedBook]) (left int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	now := time.Now()
+	now := j.now()
 	before, wanted := j.wanted, map[JoinedBook]joinedBook{}
+	by := map[string][]JoinedBook{}
 	for _, of := range list {
+		by[of.Distributor] = of.Things
 		for _, b := range of.Things {
-			wanted[b] = joinedBook{first: before[b].first}
-			if wanted[b].first.IsZero() {
-				wanted[b] = joinedBook{first: now}
+			if _, ok := wanted[b]; ok {
+				continue
 			}
+			one := joinedBook{of: of.Distributor, first: before[b].first}
+			if one.first.IsZero() {
+				one.first = now
+			}
+			wanted[b] = one
 		}
 	}
+	left = len(wanted)
+	kept := map[JoinedBook]bool{}
+	for b, one := range before {
+		if _, ok := wanted[b]; !ok && now.Sub(one.since) < joinedLeast {
+			by[one.of] = append(by[one.of], b)
+			wanted[b], kept[b] = joinedBook{of: one.of, first: one.first}, true
+		}
+	}
+	list = followrequests.ListOf(by)
 	for _, of := range list {
 		slices.SortFunc(of.Things, func(a, b JoinedBook) int {
 			return cmp.Or(wanted[a].first.Compare(wanted[b].first), cmp.Compare(a.Coin, b.Coin), cmp.Compare(a.Figs, b.Figs), cmp.Compare(a.Mantissa, b.Mantissa))
 		})
 	}
-	dealt, left := list.Deal(maxJoined, func(JoinedBook) bool { return true })
+	dealt, _ := list.Deal(maxJoined, func(JoinedBook) bool { return true })
 	for _, b := range dealt {
 		one := wanted[b]
 		if one.since = before[b].since; one.since.IsZero() {
 			one.since = now
 			j.signal(b.Grouping)
 		}
-		wanted[b] = one
+		if wanted[b] = one; !kept[b] {
+			left--
+		}
 	}
 	for b, one := range before {
 		if !one.since.IsZero() && wanted[b].since.IsZero() {

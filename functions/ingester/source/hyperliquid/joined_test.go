@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,6 +96,8 @@ func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) 
 	server := httptest.NewServer(venue)
 	defer server.Close()
 	books := NewJoinedBooks(server.URL, slog.New(slog.DiscardHandler))
+	began, after := time.Now(), atomic.Int64{} // s
+	books.now = func() time.Time { return began.Add(time.Duration(after.Load()) * time.Second) }
 	var mu sync.Mutex
 	var emitted []string
 	ctx, stop := context.WithCancel(t.Context())
@@ -119,11 +122,11 @@ func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) 
 		})
 	}
 	coarse, fine := market.Grouping{Figs: 2, Mantissa: 1}, market.Grouping{Figs: 5, Mantissa: 2}
-	books.Want(JoinedBook{coarse, "BTC"})
-	books.Want(JoinedBook{fine, "BTC"})
+	books.Want("one", JoinedBook{coarse, "BTC"})
+	books.Want("one", JoinedBook{fine, "BTC"})
 	hears("BTC 2 1: BTC 20.0")
 	hears("BTC 5 2: BTC 52.0")
-	books.Want(JoinedBook{coarse, "ETH"})
+	books.Want("one", JoinedBook{coarse, "ETH"})
 	hears("ETH 2 1: ETH 20.0")
 	if !venue.hasBeen(1, "subscribe BTC 2 0 false") || !venue.hasBeen(1, "subscribe BTC 2 0 true") {
 		t.Error("the venue is not asked for both ways of a book")
@@ -132,6 +135,7 @@ func TestJoinedBooksAreDistinguishedAndFollowedWhileTheyAreWanted(t *testing.T) 
 		t.Errorf("%d connections for two groupings", n)
 	}
 
+	after.Store(60)
 	books.Follow(followrequests.List[JoinedBook]{{Distributor: "one", Things: []JoinedBook{{coarse, "ETH"}}}})
 	await(t, "BTC is given up", func() bool { return venue.hasBeen(1, "unsubscribe BTC 2 0 true") && venue.connections() == 1 })
 
@@ -165,11 +169,12 @@ func coinsFrom(from, n int) (list []JoinedBook) {
 
 func TestJoinedBooksKeepToTheirPartOfTheLimits(t *testing.T) {
 	t.Parallel()
-	books := NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))
+	books, now := NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler)), time.Now()
+	books.now = func() time.Time { return now }
 	all := coinsFrom(0, maxJoined+1)
 	first, last := all[0], all[maxJoined]
 	for _, b := range all {
-		books.Want(b)
+		books.Want("one", b)
 	}
 	if _, ok := books.Since(all[maxJoined-1]); !ok {
 		t.Error("the last one within the limit is not followed")
@@ -183,7 +188,12 @@ func TestJoinedBooksKeepToTheirPartOfTheLimits(t *testing.T) {
 	if _, ok := books.Since(last); ok {
 		t.Error("one is followed that was wanted later than the others")
 	}
-	books.Want(last)
+	books.Want("one", last)
+	now = now.Add(joinedLeast - 1)
+	if left := books.Follow(followrequests.List[JoinedBook]{{Distributor: "one", Things: slices.Clone(all[1:])}}); left != 1 {
+		t.Errorf("%d are left beside one that was wanted a moment ago, want one", left)
+	}
+	now = now.Add(1)
 	if left := books.Follow(followrequests.List[JoinedBook]{{Distributor: "one", Things: slices.Clone(all[1:])}}); left != 0 {
 		t.Errorf("%d are left, want none", left)
 	}
@@ -224,7 +234,7 @@ func TestNobodysBooksTakeThePlacesOfAnother(t *testing.T) {
 		t.Fatalf("%d are followed, %d left", of(loud), left)
 	}
 	for _, b := range few {
-		books.Want(b) // as a subscription begins
+		books.Want("one", b) // as a subscription begins
 	}
 	if left := books.Follow(list(loud, few)); left != 13 || of(few) != len(few) || of(loud) != maxJoined-3 {
 		t.Errorf("of few %d are followed, of many %d, and %d are left", of(few), of(loud), left)
@@ -245,5 +255,53 @@ func TestNobodysBooksTakeThePlacesOfAnother(t *testing.T) {
 			t.Fatalf("%d are followed, not those of before", len(now))
 		}
 		before = now
+	}
+}
+
+// TestWhoChangesQuicklyWhatItFollowsTakesNobodysMessages: in each half of a second a distributor
+// follows another book. So many are asked for and let go as the budget of messages allows, and who
+// follows one book beside it has it at once, and keeps it.
+func TestWhoChangesQuicklyWhatItFollowsTakesNobodysMessages(t *testing.T) {
+	t.Parallel()
+	books, now := NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler)), time.Now()
+	books.now = func() time.Time { return now }
+	quiet := JoinedBook{market.Groupings[1], "QUIET"}
+	followed := func() map[JoinedBook]bool {
+		all := map[JoinedBook]bool{}
+		for b, one := range books.wanted {
+			all[b] = !one.since.IsZero()
+		}
+		return all
+	}
+	messages, before := 0, followed()
+	const minutes = 10
+	for n := range minutes * 120 {
+		loud := coinsFrom(10*n, 10) // each gone a moment later
+		for _, b := range loud {
+			books.Want("loud", b)
+		}
+		list := followrequests.List[JoinedBook]{{Distributor: "loud", Things: loud[9:]}}
+		if n >= 240 {
+			list = append(list, followrequests.OfDistributor[JoinedBook]{Distributor: "quiet", Things: []JoinedBook{quiet}})
+		}
+		books.Follow(list)
+		after := followed()
+		for b, is := range after {
+			if is && !before[b] {
+				messages += 2
+			}
+		}
+		for b, was := range before {
+			if was && !after[b] {
+				messages += 2
+			}
+		}
+		if before = after; n >= 240 && !after[quiet] {
+			t.Fatalf("after %d looks the book of who follows one is not followed", n)
+		}
+		now = now.Add(500 * time.Millisecond)
+	}
+	if most := minutes * joinedMessagesPerMinute * 3 / 4; messages < 100*minutes || messages > most {
+		t.Errorf("%d messages in %d minutes, want up to %d", messages, minutes, most)
 	}
 }
