@@ -19,6 +19,11 @@ const (
 	keepRounds = 8
 )
 
+// restMs is how long before the newest trade of all coins the newest of a coin was that is
+// dropped from memory whole, when it was not touched for so many rounds: it is read again with
+// its next trade.
+const restMs = 24 * 3_600_000
+
 // Klines keeps the series of klines: one row a coin, tier of [market.KlineTiers]
 // and bucket that saw a trade. Per coin they form a tree: a week has days, a day
 // has blocks of four hours, and so on down to the second, which has its trades. A
@@ -35,9 +40,10 @@ type Klines struct {
 type klineTree struct {
 	coin    string
 	weeks   map[int64]*klineNode
-	stored       // which seconds may have a row
-	heal    bool // newest was read from the store and is to be derived again
-	touched bool // in klines.touched
+	stored        // which seconds may have a row
+	heal    bool  // newest was read from the store and is to be derived again
+	touched bool  // in klines.touched
+	round   int64 // last touched
 }
 
 // klineNode is a bucket. Its children are known only while it is complete; else
@@ -157,6 +163,7 @@ func (k *Klines) Apply(b *Batch, c *engine.Reads, _ time.Time) error {
 // visit opens the path to a second and returns its leaf.
 func (k *Klines) visit(coin string, second int64, c *engine.Reads) (*klineNode, error) {
 	tree := k.coins[coin]
+	tree.round = k.round
 	if !tree.touched {
 		tree.touched = true
 		k.touched = append(k.touched, tree)
@@ -305,11 +312,22 @@ func (k *Klines) Changes(time.Time, bool) engine.Changes {
 	}
 	k.touched = k.touched[:0]
 	if k.round++; k.round%keepRounds == 0 {
-		for _, tree := range k.coins {
-			tree.prune(k.round - keepRounds)
-		}
+		k.prune(k.round - keepRounds)
 	}
 	return engine.Changes{Fine: rows}
+}
+
+// prune forgets what no event touched since a round and what has ended.
+func (k *Klines) prune(round int64) {
+	newest := int64(0)
+	for _, tree := range k.coins {
+		newest = max(newest, tree.newest)
+	}
+	for coin, tree := range k.coins {
+		if tree.prune(round); tree.round < round && tree.newest < newest-restMs {
+			delete(k.coins, coin)
+		}
+	}
 }
 
 func (n *klineNode) derive(rows []store.SeriesRow, coin string) []store.SeriesRow {

@@ -1,0 +1,55 @@
+package perp
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"quotary/shared/data/klines"
+	"quotary/shared/market"
+	"quotary/shared/testing/must"
+)
+
+// TestCoinsThatTradeNoMoreAreDropped from memory, and go on where they were when they trade again.
+func TestCoinsThatTradeNoMoreAreDropped(t *testing.T) {
+	t.Parallel()
+	const rest = 24 * time.Hour
+	for name, c := range map[string]struct {
+		others time.Duration // when the others trade, after the coin
+		rounds int
+		kept   bool
+	}{
+		"a day later":           {rest + 2*time.Second, 2 * keepRounds, false},
+		"a day later, a moment": {rest + 2*time.Second, keepRounds - 1, true},
+		"on the same day":       {rest - 2*time.Second, 2 * keepRounds, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDisk()
+			p := must.Get(begin(d, only(klines.Name), rand.New(rand.NewPCG(1, 1)), time.UnixMilli(base).UTC()))(t)
+			tid := int64(0)
+			trade := func(coin string, at time.Duration, px string) {
+				t.Helper()
+				tid++
+				f := market.Fill{Address: "0x1", Coin: coin, Px: px, Sz: "1.0", Side: market.Buy, Time: base + at.Milliseconds(), StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0", Oid: tid, Tid: tid, Crossed: true}
+				must.Do(t, p.apply(&Batch{Events: market.Events{Fills: []market.Fill{f}}}))
+				must.Do(t, p.flush(int(tid), false))
+			}
+			trade("RESTS", 0, "2.5")
+			for range c.rounds {
+				trade("OTHER", c.others, "1.0")
+			}
+			_, kept := p.set.all[0].(*Klines).Newest("RESTS")
+			if kept != c.kept {
+				t.Errorf("it is in memory: %t", kept)
+			}
+			trade("RESTS", time.Millisecond, "3.5") // late, in the second of the first
+			trade("RESTS", c.others, "4.5")
+			row, ok := d.rows[klines.At("RESTS", market.Week1, market.Week1.StartMs(base))]
+			candle, err := klines.Decode(row.Body)
+			if !ok || err != nil || candle.Trades != 3 || candle.Open.String() != "2.5" || candle.Close.String() != "4.5" {
+				t.Errorf("its week is %+v, %v", candle, err)
+			}
+		})
+	}
+}
