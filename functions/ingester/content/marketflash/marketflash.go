@@ -8,8 +8,8 @@
 // that has one. Where none has, they are mark prices of the coin's perpetual on Hyperliquid,
 // which the flash names. The ten coins of the highest turnover in 24 hours are large, others small. Of
 // a rule and a coin a flash is written once a day (UTC) at most, but where a further step is
-// passed. Of all together there are no more than [source.States]; what is held back for that is
-// looked at again, the highest turnover first.
+// passed. Of all together there are no more than [source.States], beside listings; what is held
+// back for that is looked at again, the highest turnover first.
 //
 //	type 23  the price of a large coin has moved by a further 5 % within 24 hours
 //	type 1   the price of a small coin has moved by a further 10 % within 24 hours
@@ -91,6 +91,7 @@ type Memory struct {
 	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by pair and step: a coin's price may come from another exchange
 	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
 	States int64                     `json:"states,omitempty"` // until when flashes are used up, Unix s: see [source.States]
+	Listed int64                     `json:"listed,omitempty"` // and those of listings, which are said once or never
 }
 
 // Reported is how far a rule has gone, and when.
@@ -132,16 +133,22 @@ func (m *Memory) Flashes(s Snapshot) []flashes.Flash {
 	return w.list
 }
 
-// passes reports whether a rule has passed a further step.
+// passes reports whether a rule of coins or of all markets has passed a further step.
 func (w *writer) passes(rule string, step int64) bool {
+	return w.passesWithin(&w.States, source.States, rule, step)
+}
+
+// passesWithin reports whether a rule has passed a further step, as often as the rate allows; used
+// is until when that is used up, Unix s.
+func (w *writer) passesWithin(used *int64, rate source.Rate, rule string, step int64) bool {
 	if said, ok := w.Said[rule]; step < 1 || ok && step <= said.Step {
 		return false
 	}
-	states, may := source.States.Take(w.States, w.Now)
+	until, may := rate.Take(*used, w.Now)
 	if !may {
 		return false
 	}
-	w.States = states
+	*used = until
 	w.Said[rule] = Reported{Step: step, At: w.Now.Unix()}
 	return true
 }
@@ -418,6 +425,9 @@ const (
 	mostPairs    = 30_000
 )
 
+// listingStates are so many that no exchange lists more.
+var listingStates = source.Rate{AtOnce: 200, Every: 10 * time.Minute}
+
 // listings says which pairs have begun to trade.
 func (w *writer) listings() {
 	if len(w.Snapshot.Pairs.Pairs) == 0 {
@@ -441,7 +451,7 @@ func (w *writer) listings() {
 		if p.Swap {
 			what, whatCN = "perpetual", "永续合约"
 		}
-		if w.passes(fmt.Sprint(listing, " ", p.Key), 1) {
+		if w.passesWithin(&w.Listed, listingStates, fmt.Sprint(listing, " ", p.Key), 1) {
 			w.say(listing, p.Key, true, flashes.MemberID(p.Platform),
 				fmt.Sprintf("%s/%s (%s) trades on %s", p.Base, p.Quote, what, p.Platform),
 				fmt.Sprintf("%s 上线 %s/%s %s", p.Platform, p.Base, p.Quote, whatCN))

@@ -294,6 +294,34 @@ func TestNumbersFollowFromTheOccasion(t *testing.T) {
 	}
 }
 
+// TestManyMovesLeaveRoomForAListing: of coins that move by a further step at each look a thousand
+// are said, and then one a minute.
+func TestManyMovesLeaveRoomForAListing(t *testing.T) {
+	t.Parallel()
+	var m Memory
+	said := map[int64]int{} // by type, both languages
+	for look := range 7 {
+		s := snapshot(t, noon.Add(time.Duration(look)*10*time.Second), "61500", "61500", "0.011", "0.011")
+		s.Perps.Time = s.Now.UnixMilli()
+		for n := range 600 {
+			c := market.Context{Coin: fmt.Sprint("P", n), Mark: market.DecimalFromInt(int64(150 + 50*look))}
+			c.Day.Open = market.DecimalFromInt(100)
+			s.Perps.Coins = append(s.Perps.Coins, c)
+		}
+		if look == 6 {
+			s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: market.Pair{Key: "newusdt:binance", Platform: "binance", Base: "NEW", Quote: "USDT"}})
+			inOrder(&s)
+		}
+		for _, f := range m.Flashes(s) {
+			said[f.FlashType]++
+		}
+	}
+	// The first of the thousand is that four hours have begun of which liquidations are summed up.
+	if said[smallMove] != 2*(999+1) || said[listing] != 2 {
+		t.Errorf("said are, by type, %v", said)
+	}
+}
+
 func TestWhatWasSaidIsForgottenInTime(t *testing.T) {
 	t.Parallel()
 	var m Memory
