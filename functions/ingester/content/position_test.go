@@ -62,10 +62,17 @@ func marketsMemory() *marketflash.Memory {
 			c.Day.Open, c.Day.Amount = market.DecimalFromInt(100), market.DecimalFromInt(random.Int64N(1_000_000))
 			s.Perps.Coins = append(s.Perps.Coins, c)
 		}
-		if look == days*24-1 {
-			for range 50_000 {
-				s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: market.Pair{Key: longName(), Platform: "binance", Base: longName(), Quote: "USDT"}})
-			}
+		pairsListed := 0
+		switch left := days*24 - 1 - look; {
+		case left == 0:
+			pairsListed = 50_000
+		case left <= 48:
+			pairsListed = 50
+		}
+		for range pairsListed {
+			base := longName()
+			p := market.Pair{Key: market.PairKey(base, "USDT", "binance", false), Platform: "binance", Base: base, Quote: "USDT"}
+			s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: p})
 		}
 		m.Flashes(s)
 	}
