@@ -68,13 +68,6 @@ type accounts struct {
 	wanted   []accountKey
 }
 
-// subscribers are those whom accounts are published to; a [*hub.Hub] has them.
-type subscribers interface {
-	Followers(topics ...string) []string
-	Watched(topic string) bool
-	Publish(topic string, frame []byte, kind hub.Kind)
-}
-
 func newAccounts(config *Config, h subscribers) *accounts {
 	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, reads: map[string][]*ticket{}}
 }

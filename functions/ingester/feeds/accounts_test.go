@@ -373,8 +373,8 @@ func TestNobodysLedgersAreKeptFromBeingRead(t *testing.T) {
 	}
 }
 
-// askedWithoutLock is a hub that is asked who follows accounts while nothing keeps snapshots from
-// being taken.
+// askedWithoutLock is a hub that is asked who follows something while nothing holds up snapshots and
+// what is published.
 type askedWithoutLock struct {
 	*hub.Hub
 	t     *testing.T

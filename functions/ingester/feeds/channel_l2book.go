@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -195,11 +196,14 @@ func (b *books) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// requestJoined has the venue join the books that are followed so, and no others.
+// requestJoined has the venue join the books that are followed so, and no others. It sees who
+// follows them without b.mu, for which all books wait.
 func (b *books) requestJoined() {
 	b.mu.Lock()
+	coins := maps.Clone(b.coins) // the names of their topics never change
+	b.mu.Unlock()
 	by := map[string][]hyperliquid.JoinedBook{} // distributor
-	for coin, c := range b.coins {
+	for coin, c := range coins {
 		for i := 1; i < len(c.views); i++ {
 			var topics [len(depths)]string
 			for depth := range depths {
@@ -210,7 +214,6 @@ func (b *books) requestJoined() {
 			}
 		}
 	}
-	b.mu.Unlock()
 	b.notJoined.Store(int64(b.Joined.Follow(followrequests.ListOf(by))))
 }
 

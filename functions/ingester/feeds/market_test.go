@@ -130,6 +130,18 @@ func TestABookIsJoinedHereWhereTheVenueDoesNot(t *testing.T) {
 	shows("when the venue has gone silent", here)
 }
 
+func TestNoBookWaitsUntilItIsSeenWhoFollowsAllBooks(t *testing.T) {
+	t.Parallel()
+	b := newBooks(base{Config: &Config{Now: time.Now, Joined: hyperliquid.NewJoinedBooks("http://127.0.0.1:1", slog.New(slog.DiscardHandler))}}).(*books)
+	asked := &askedWithoutLock{Hub: hub.New(hub.Config{}), t: t, lock: &b.mu}
+	b.hub = asked
+	one := book("BTC", 1, "105056.0")
+	b.publish(&one)
+	if b.requestJoined(); asked.asked == 0 {
+		t.Error("nobody is asked who follows books")
+	}
+}
+
 // TestNobodysJoinedBooksTakeThePlacesOfAnother: the client of one distributor follows more
 // books than the venue joins, before that of another follows one.
 func TestNobodysJoinedBooksTakeThePlacesOfAnother(t *testing.T) {

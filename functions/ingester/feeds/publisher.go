@@ -87,11 +87,19 @@ type resumer interface {
 	position() *position
 }
 
+// subscribers are those whom publishers publish to; a [*hub.Hub] has them.
+type subscribers interface {
+	Followers(topics ...string) []string
+	Watched(topic string) bool
+	Publish(topic string, frame []byte, kind hub.Kind)
+	PublishLate(topic string, frame []byte, at time.Time)
+}
+
 // base is what publishers share.
 type base struct {
 	*Config
 	name     string // of the channel or feed
-	hub      *hub.Hub
+	hub      subscribers
 	accounts *accounts
 	loads    *loads
 }
