@@ -24,8 +24,8 @@ run: tools build ## build and run the whole product on this machine, until Ctrl-
 # Tests find the programs built.
 RACE   = $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 GOTEST = GORACE=atexit_sleep_ms=20 QUOTARY_PROGRAMS=$(CURDIR)/$(BIN) go test
-# Tests wait more than they compute: three at once for each core.
-PARALLEL = $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
+# Tests wait more than they compute: two at once for each core.
+PARALLEL = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 test: tools build ## run every test, with the race detector where there is a C compiler
 	$(if $(RACE),,@echo "  skipped: the race detector, for want of a C compiler")
 	$(GOTEST) -vet=all $(RACE) -parallel $(PARALLEL) -timeout 20m $(or $(PKG),./...)

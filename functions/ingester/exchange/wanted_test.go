@@ -21,6 +21,7 @@ import (
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 	"quotary/shared/testing/testclock"
 )
 
@@ -39,9 +40,7 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 	const key, followed = "ethswapusdt:binance", "btcswapusdt:binance"
 	for _, id := range []string{key, followed, "nobodyusdt:binance"} {
-		if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{id}, noon); err != nil || len(refused) > 0 {
-			t.Fatal(refused, err)
-		}
+		want(t, w.config.Wanted, id)
 	}
 	truth := w.truth(t, w.Market("ETHUSDT", true), noon)
 	h := wanting()
@@ -95,6 +94,17 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 }
 
+// want asks for a pair until it is stored, as a request on a busy machine runs out of patience.
+func want(t *testing.T, wanted *followrequests.Store, pair string) {
+	t.Helper()
+	at := noon
+	testenv.Until(t, "a pair is wanted", func() bool {
+		refused, err := wanted.Want(t.Context(), "one", []string{pair}, at)
+		at = at.Add(2 * time.Second) // as it rests after a failure
+		return err == nil && len(refused) == 0
+	})
+}
+
 func openWanted(t *testing.T) *followrequests.Store {
 	t.Helper()
 	db := storetest.DynamoDB(t)
@@ -112,9 +122,7 @@ func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
 	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 2, openWanted(t)
 	const key = "ethswapusdt:binance"
 	for _, id := range []string{key, "ethusdt:binance"} {
-		if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{id}, noon); err != nil || len(refused) > 0 {
-			t.Fatal(refused, err)
-		}
+		want(t, w.config.Wanted, id)
 	}
 	series := w.config.Stores.Series
 	run := func(want pairpast.Past) {
@@ -157,9 +165,7 @@ func TestThePastOfAPerpetualIsWholeOnceAnExchangeThatRefusedTellsIt(t *testing.T
 	w := newWorld(t)
 	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 1, openWanted(t)
 	const key = "ethswapusdt:binance"
-	if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{key}, noon); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
-	}
+	want(t, w.config.Wanted, key)
 	p := w.past(t)
 	p.wanted = w.config.wanted()
 	p.wanted.now = w.clock.Now
@@ -182,9 +188,7 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	w := newWorld(t)
 	w.config.Coins, w.config.Wanted = []string{"BTC"}, openWanted(t)
 	const key = "ethswapusdt:binance"
-	if refused, err := w.config.Wanted.Want(t.Context(), "one", []string{key}, noon); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
-	}
+	want(t, w.config.Wanted, key)
 	venues := must.Get(w.config.venues())(t)
 	wanted := w.config.wanted()
 	wanted.now = w.clock.Now
