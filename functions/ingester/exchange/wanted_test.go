@@ -21,8 +21,8 @@ import (
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
-	"quotary/shared/testing/testenv"
 	"quotary/shared/testing/testclock"
+	"quotary/shared/testing/testenv"
 )
 
 // A pair that a client asks for is filled back like a followed one. When nobody has asked
