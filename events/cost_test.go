@@ -230,7 +230,7 @@ func (c *costs) fill() {
 	var rows []store.SeriesRow
 	for _, address := range traders() {
 		var a market.Account
-		a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{{Time: time.Now().UnixMilli()}}})
+		a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{{Time: time.Now().UnixMilli()}}}, nil, nil)
 		a.Dexes[0].Cash = market.DecimalFromInt(1000)
 		rows = append(rows, accounts.Row(&a))
 	}

@@ -375,7 +375,7 @@ func (w busyWorld) accountRow(address string, now int64) store.SeriesRow {
 	for n := range 20 {
 		state.Positions = append(state.Positions, market.PositionState{Coin: fmt.Sprintf("COIN%d", n), Szi: market.DecimalFromInt(1), EntryPx: market.DecimalFromInt(10)})
 	}
-	a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{state}})
+	a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{state}}, nil, nil)
 	a.Dexes[0].Cash = market.DecimalFromInt(1000)
 	return accounts.Row(&a)
 }

@@ -235,7 +235,7 @@ func (d *deployment) rest(t *testing.T) {
 	// Somebody holds a position, so that what it takes to show it is asked for.
 	held := market.Fill{Address: "0x0123456789abcdef0123456789abcdef01234567", Coin: "BTC", Px: "100", Sz: "1", Side: market.Buy, Time: d.Now().UnixMilli(), StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0", Tid: 1}
 	var account market.Account
-	account.Fill(&held, nil)
+	account.Fill(&held, nil, nil)
 	account.Address = held.Address
 	storetest.PutLog(t, d.Log(), fills.Name, fills.AppendRows, held)
 	storetest.PutSeries(t, d.Series(), accounts.Row(&account))

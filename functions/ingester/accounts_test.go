@@ -73,15 +73,15 @@ func folded(t *testing.T, dir string) (all map[string]*market.Account, trades ma
 	var events []event
 	for i := range e.Payments {
 		p := &e.Payments[i]
-		events = append(events, event{p.Time, 0, 0, func(a *market.Account) *market.CompletedTrade { a.Payment(p); return nil }, p.Address})
+		events = append(events, event{p.Time, 0, 0, func(a *market.Account) *market.CompletedTrade { a.Payment(p, nil); return nil }, p.Address})
 	}
 	for i := range e.Ledgers {
 		l := &e.Ledgers[i]
-		events = append(events, event{l.Time, 1, 0, func(a *market.Account) *market.CompletedTrade { a.Ledger(l); return nil }, l.Address})
+		events = append(events, event{l.Time, 1, 0, func(a *market.Account) *market.CompletedTrade { a.Ledger(l, nil, nil); return nil }, l.Address})
 	}
 	for i := range e.Fills {
 		f := &e.Fills[i]
-		events = append(events, event{f.Time, 2, f.Seq, func(a *market.Account) *market.CompletedTrade { _, trade := a.Fill(f, nil); return trade }, f.Address})
+		events = append(events, event{f.Time, 2, f.Seq, func(a *market.Account) *market.CompletedTrade { _, trade := a.Fill(f, nil, nil); return trade }, f.Address})
 	}
 	slices.SortStableFunc(events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.ms, b.ms), cmp.Compare(a.kind, b.kind), cmp.Compare(a.seq, b.seq))

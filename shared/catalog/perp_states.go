@@ -25,18 +25,18 @@ type AddressState struct {
 type ClearinghouseState struct {
 	MarginSummary              MarginSummary   `json:"marginSummary"`              // sums of all positions
 	CrossMarginSummary         MarginSummary   `json:"crossMarginSummary"`         // sums without isolated positions
-	CrossMaintenanceMarginUsed string          `json:"crossMaintenanceMarginUsed"` // value of the account below which its cross positions are liquidated
-	Withdrawable               *string         `json:"withdrawable"`               // amount that may leave the dex; null while the funds of the account are not known
+	CrossMaintenanceMarginUsed *string         `json:"crossMaintenanceMarginUsed"` // what the cross positions must keep so that they are not liquidated; null while it is not known how the money of the account stands behind them
+	Withdrawable               *string         `json:"withdrawable"`               // amount that may leave the dex; null where accountValue is
 	AssetPositions             []AssetPosition `json:"assetPositions"`             // open positions, in the order of the venue's markets
 	Time                       int64           `json:"time"`                       // time of the mark prices, ms
 }
 
 // MarginSummary sums up an account in a dex. Amounts are quote units, decimal strings.
 type MarginSummary struct {
-	AccountValue    *string `json:"accountValue"`    // cash and unrealized profit; null while the funds of the account are not known
+	AccountValue    *string `json:"accountValue"`    // cash and unrealized profit, or where spot balances stand behind positions what the exchange showed in the dex within the last minute; null where neither is known
 	TotalNtlPos     string  `json:"totalNtlPos"`     // value of the positions
 	TotalRawUsd     *string `json:"totalRawUsd"`     // accountValue less the value of longs, plus that of shorts; null where that is
-	TotalMarginUsed *string `json:"totalMarginUsed"` // initial margin of the positions; null where that of one is not known
+	TotalMarginUsed *string `json:"totalMarginUsed"` // initial margin of the positions; null where that of one is not known, or how the money of the account stands behind them
 }
 
 // AssetPosition is an open position.
@@ -94,13 +94,24 @@ type AddressSpotState struct {
 // SpotState is what an account holds of tokens.
 type SpotState struct {
 	Balances []SpotBalance `json:"balances"` // balances by number of the token
+
+	// by token that stands behind positions: its number, and what is left of it beyond
+	// isolated positions and the maintenance margin of the others
+	TokenToAvailableAfterMaintenance []TokenAvailable `json:"tokenToAvailableAfterMaintenance,omitempty"`
+	PortfolioMarginEnabled           bool             `json:"portfolioMarginEnabled,omitempty"` // true where tokens stand behind each other
 }
+
+// TokenAvailable is the number of a token, and an amount of it, a decimal string.
+type TokenAvailable [2]any
 
 // SpotBalance is what an account holds of a token. Amounts are decimal strings.
 type SpotBalance struct {
-	Coin     string  `json:"coin"`     // name of the token
-	Token    *int64  `json:"token"`    // number of the token; null where it is not known
-	Total    string  `json:"total"`    // units of the token
-	Hold     *string `json:"hold"`     // units of the token that open orders reserve; null where open orders are not known
-	EntryNtl *string `json:"entryNtl"` // what was paid for it, in quote units; null where that is not known
+	Coin     string  `json:"coin"`               // name of the token
+	Token    *int64  `json:"token"`              // number of the token; null where it is not known
+	Total    string  `json:"total"`              // units of the token, with the unrealized profit of the positions that it stands behind
+	Hold     *string `json:"hold"`               // units of the token that open orders, and the positions that it stands behind, reserve; null where open orders are not known, and under portfolio margin
+	EntryNtl *string `json:"entryNtl"`           // what was paid for it, in quote units; null where that is not known
+	SpotHold *string `json:"spotHold,omitempty"` // under portfolio margin what is reserved, without what could be borrowed
+	Supplied *string `json:"supplied,omitempty"` // under portfolio margin what is lent to others, where there is any
+	Borrowed *string `json:"borrowed,omitempty"` // under portfolio margin what is borrowed, where there is any
 }

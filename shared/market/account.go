@@ -25,27 +25,39 @@ type Account struct {
 	Since    int64 // ms of the first event that was taken in; 0 before any
 	Time     int64 // ms of the newest event or anchor
 	Anchored int64 // ms of the newest anchor of the main dex; 0 without any
+	Mode     Mode  // as the venue said it last
 
 	Dexes    []DexFunds
 	Holdings []Holding      // by coin, flat ones too
 	Spot     []SpotHolding  // by token
-	SpotTime int64          // ms of the newest anchor of the spot balances; 0 without any
+	SpotTime int64          // ms of the newest anchor of the spot balances; 0 without any, and where they are not known any more
 	Updates  []LedgerUpdate // the newest ones, oldest first: what comes again is known by them
 
 	// UpdatesSince is the ms from which on Updates has all of them; 0 where it has all.
 	UpdatesSince int64
 
 	// What came into the account from outside of its perps or its spot part less what
-	// left, quote units: transfers between the two count in both, and their fees, as far
-	// as these are paid in USDC, as what left.
+	// left, USDC: transfers between the two count in both, and their fees, as far
+	// as these are paid in USDC, as what left. Where one balance a token stands behind
+	// positions, the perps are the tokens that do: see [SpotHolding.Backs].
 	NetPerp, NetSpot Decimal
 }
 
 // DexFunds are the funds of an account in a dex.
 type DexFunds struct {
 	Dex      string  // "" is the main one
-	Cash     Decimal // of cross positions, without their unrealized PnL, quote units
+	Cash     Decimal // of cross positions, without their unrealized PnL, units of the dex's collateral; 0 where spot balances stand behind positions
 	Anchored int64   // ms of the newest anchor; 0 without any
+	Posted   *Posted // as the newest anchor said it; nil where the dex has cash of its own
+}
+
+// Posted is the part of an account's balances that the venue shows in a dex where spot
+// balances stand behind positions, units of the dex's collateral. Its rule is the venue's
+// own.
+type Posted struct {
+	AccountValue, TotalRawUsd           Decimal // of all positions
+	CrossAccountValue, CrossTotalRawUsd Decimal // without the isolated ones
+	Withdrawable                        Decimal
 }
 
 // Holding is what is known of an account in a coin. On spot, only Last is of meaning:
@@ -78,6 +90,10 @@ type OpenPosition struct {
 	NoCost bool    // Cost is not known yet: the position was opened unseen, and nothing was closed since
 	Margin Decimal // set aside for an isolated position, without its unrealized PnL, quote units
 
+	// SaidLiquidationPx is the mark at which the position would be liquidated, as the newest
+	// anchor of its dex said it, where no public rule tells; else 0.
+	SaidLiquidationPx Decimal
+
 	FundingSinceOpen   Decimal // paid less received, quote units
 	FundingSinceChange Decimal // likewise, since the last fill
 
@@ -99,7 +115,10 @@ type OpenPosition struct {
 
 // SpotHolding is what an account holds of a token.
 type SpotHolding struct {
-	Token  string
+	Token string
+
+	// Total lacks the unrealized PnL of the positions that the token stands behind, and has
+	// what is set aside for isolated ones.
 	Total  Decimal
 	Cost   Decimal // what was paid for Total, quote units
 	NoCost bool    // Cost is not known yet, as in [OpenPosition]
@@ -109,6 +128,12 @@ type SpotHolding struct {
 	// the ms since when it has been so.
 	Off      Decimal
 	OffSince int64
+
+	Lent Decimal // supplied to others; negative is borrowed
+
+	// Backs says that the token stands behind perpetual positions, so that it belongs to the
+	// perps of the account: from the first position on, for as long as the mode lasts.
+	Backs bool
 }
 
 // LedgerUpdate identifies an update of the ledger.

@@ -15,11 +15,11 @@ func busyAccount(n, coins, open int) *market.Account {
 		coin := fmt.Sprint("COIN", i)
 		f := market.Fill{Address: a.Address, Coin: coin, Px: "105056.0", Sz: "0.00219", Side: market.Buy, Time: at(int64(2 * i)), Seq: int64(2*i + 1), Tid: int64(i + 1),
 			StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1035", Oid: int64(i + 1)}
-		a.Fill(&f, nil)
+		a.Fill(&f, nil, nil)
 		if i >= open {
 			f.Side, f.StartPosition, f.Px, f.ClosedPnl = market.Sell, "0.00219", "105057.0", "0.00219"
 			f.Time, f.Seq, f.Tid, f.Oid = f.Time+1, f.Seq+1, f.Tid+1000, f.Oid+1000
-			a.Fill(&f, nil)
+			a.Fill(&f, nil, nil)
 		}
 	}
 	return a
@@ -49,7 +49,7 @@ func BenchmarkAccountFills(b *testing.B) {
 		s := &steps[turn%len(steps)]
 		f := market.Fill{Address: alice, Coin: coin, Px: s.px, Sz: s.sz, Side: s.side, Time: at(int64(step)), Seq: int64(n + 1), Tid: int64(n + 1),
 			StartPosition: s.start, ClosedPnl: s.pnl, Fee: "0.1035", FeeToken: "USDC", Oid: int64(turn / 2)}
-		if got, _ := list[account].Fill(&f, nil); got != market.Applied {
+		if got, _ := list[account].Fill(&f, nil, nil); got != market.Applied {
 			b.Fatalf("%+v: %s", f, got)
 		}
 		n++

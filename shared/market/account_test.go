@@ -63,9 +63,9 @@ func num(text string) market.Decimal {
 func anchored(cash string, leverages map[string]market.Leverage) *market.Account {
 	a := new(market.Account)
 	a.Anchor(&market.Anchor{
-		Address: alice, SpotTime: at(-1), Leverages: leverages,
+		Address: alice, Mode: market.ModeStandard, SpotTime: at(-1), Leverages: leverages,
 		Dexes: []market.AccountState{{Time: at(-1), CrossMargin: market.MarginSummary{AccountValue: num(cash)}}, {Dex: "xyz", Time: at(-1)}},
-	})
+	}, nil, nil)
 	return a
 }
 
@@ -225,7 +225,7 @@ func TestFillsMakePositions(t *testing.T) {
 			var trades []string
 			for i, text := range c.fills {
 				f := accountFill(t, int64(i), text)
-				outcome, completed := a.Fill(f, nil)
+				outcome, completed := a.Fill(f, nil, nil)
 				if outcome != market.Applied {
 					t.Fatalf("%q: %s", text, outcome)
 				}
@@ -247,8 +247,8 @@ func TestFillsMakePositions(t *testing.T) {
 func TestADexHasItsOwnCash(t *testing.T) {
 	t.Parallel()
 	a := anchored("1000", nil)
-	a.Fill(accountFill(t, 0, "xyz:GOLD B 1@100 fee=0.5"), nil)
-	a.Payment(&market.FundingPayment{Address: alice, Coin: "xyz:GOLD", Time: at(1), USDC: "-0.25", Szi: "1.0", Rate: "0.0025"})
+	a.Fill(accountFill(t, 0, "xyz:GOLD B 1@100 fee=0.5"), nil, nil)
+	a.Payment(&market.FundingPayment{Address: alice, Coin: "xyz:GOLD", Time: at(1), USDC: "-0.25", Szi: "1.0", Rate: "0.0025"}, nil)
 	if main, builder := market.Text(a.Dexes[0].Cash), market.Text(a.Dexes[1].Cash); main != "1000.0" || builder != "-0.75" || a.Dexes[1].Dex != "xyz" {
 		t.Errorf("the main dex has %s, %s has %s", main, a.Dexes[1].Dex, builder)
 	}
@@ -296,7 +296,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 				a = new(market.Account)
 			}
 			for _, s := range c.steps {
-				if got, _ := a.Fill(accountFill(t, s.n, s.fill), nil); got != s.want {
+				if got, _ := a.Fill(accountFill(t, s.n, s.fill), nil, nil); got != s.want {
 					t.Errorf("%d %q: %s, want %s", s.n, s.fill, got, s.want)
 				}
 			}
@@ -311,9 +311,9 @@ func TestTheSameFillOfAnotherSourceIsADuplicate(t *testing.T) {
 	t.Parallel()
 	var a market.Account
 	f := accountFill(t, 1, "BTC B 1@100")
-	a.Fill(f, nil)
+	a.Fill(f, nil, nil)
 	f.Seq += 5
-	if got, _ := a.Fill(f, nil); got != market.Duplicate {
+	if got, _ := a.Fill(f, nil, nil); got != market.Duplicate {
 		t.Errorf("it is %s", got)
 	}
 }
@@ -321,13 +321,13 @@ func TestTheSameFillOfAnotherSourceIsADuplicate(t *testing.T) {
 func TestAForgottenCoinBeginsAgainWithItsNextFill(t *testing.T) {
 	t.Parallel()
 	a := anchored("1000", nil)
-	a.Fill(accountFill(t, 1, "BTC B 1@100"), nil)
+	a.Fill(accountFill(t, 1, "BTC B 1@100"), nil, nil)
 	missed := accountFill(t, 3, "BTC A 1@110 start=3.0 pnl=15.0")
-	if got, _ := a.Fill(missed, nil); got != market.Gap {
+	if got, _ := a.Fill(missed, nil, nil); got != market.Gap {
 		t.Fatalf("it is %s", got)
 	}
 	a.Forget("BTC")
-	if got, _ := a.Fill(missed, nil); got != market.Applied {
+	if got, _ := a.Fill(missed, nil, nil); got != market.Applied {
 		t.Fatalf("then it is %s", got)
 	}
 	if h, _ := a.Holding("BTC"); position(a, "BTC") != "2.0 for 190.0 partial" || isBroken(h) || h.Unsure {
@@ -421,10 +421,10 @@ func TestFundingIsPaidFromWhereThePositionsMarginIs(t *testing.T) {
 				switch event := event.(type) {
 				case string:
 					if event != "" {
-						got, _ = a.Fill(accountFill(t, int64(i), event), nil)
+						got, _ = a.Fill(accountFill(t, int64(i), event), nil, nil)
 					}
 				case *market.FundingPayment:
-					got = a.Payment(event)
+					got = a.Payment(event, nil)
 				}
 				if got != c.want[i] {
 					t.Errorf("event %d is %s, want %s", i, got, c.want[i])
@@ -492,14 +492,14 @@ func TestLedgerUpdatesMoveFunds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := anchored("1000", nil)
-			a.Anchor(&market.Anchor{SpotTime: at(0), Spot: []market.SpotBalance{{Coin: "USDC", Total: num("50.0")}, {Coin: "HYPE", Token: 150, Total: num("10.0")}}})
+			a.Anchor(&market.Anchor{SpotTime: at(0), Spot: []market.SpotBalance{{Coin: "USDC", Total: num("50.0")}, {Coin: "HYPE", Token: 150, Total: num("10.0")}}}, nil, nil)
 			l := &market.Ledger{Address: alice, Time: at(1), Hash: "0x1", Type: c.kind, Delta: json.RawMessage(`{"type":"` + c.kind + `",` + c.delta + `}`)}
 			for i := range 2 { // the second time it changes nothing
 				want := market.Duplicate
 				if i == 0 {
 					want = c.outcome
 				}
-				if got := a.Ledger(l); got != want {
+				if got := a.Ledger(l, nil, nil); got != want {
 					t.Errorf("it is %s, want %s", got, want)
 				}
 			}
@@ -521,33 +521,33 @@ func TestLedgerUpdatesInAnyOrderAreTakenInOnce(t *testing.T) {
 	}
 	var a market.Account
 	for _, n := range []int64{5, 1, 3, 5, 3, 1} {
-		a.Ledger(deposit(n))
+		a.Ledger(deposit(n), nil, nil)
 	}
 	if got := market.Text(a.Dexes[0].Cash); got != "3.0" {
 		t.Errorf("three deposits make %s", got)
 	}
 	for n := int64(10); n < 30; n++ {
-		a.Ledger(deposit(n))
+		a.Ledger(deposit(n), nil, nil)
 	}
-	if got := a.Ledger(deposit(2)); got != market.Late || market.Text(a.Dexes[0].Cash) != "23.0" {
+	if got := a.Ledger(deposit(2), nil, nil); got != market.Late || market.Text(a.Dexes[0].Cash) != "23.0" {
 		t.Errorf("one from before all that are remembered is %s, and makes %s", got, market.Text(a.Dexes[0].Cash))
 	}
 	for range 2 { // all of a millisecond are remembered
 		for n := range 30 {
 			l := deposit(40)
 			l.Hash = fmt.Sprint("0xabc", n)
-			a.Ledger(l)
+			a.Ledger(l, nil, nil)
 		}
 	}
 	if got := market.Text(a.Dexes[0].Cash); got != "53.0" {
 		t.Errorf("with thirty of one millisecond, twice, it is %s", got)
 	}
-	if got := a.Ledger(deposit(50)); got != market.Applied || len(a.Updates) != 1 || a.UpdatesSince != at(41) {
+	if got := a.Ledger(deposit(50), nil, nil); got != market.Applied || len(a.Updates) != 1 || a.UpdatesSince != at(41) {
 		t.Errorf("a later one is %s: %d are remembered from %d", got, len(a.Updates), a.UpdatesSince)
 	}
 	// What a newer anchor has is only a transfer of the past.
 	b := anchored("1000", nil)
-	if got := b.Ledger(deposit(-5)); got != market.Applied || market.Text(b.Dexes[0].Cash) != "1000.0" || market.Text(b.NetPerp) != "1.0" {
+	if got := b.Ledger(deposit(-5), nil, nil); got != market.Applied || market.Text(b.Dexes[0].Cash) != "1000.0" || market.Text(b.NetPerp) != "1.0" {
 		t.Errorf("a deposit from before the anchor is %s, makes %s, net %s", got, market.Text(b.Dexes[0].Cash), market.Text(b.NetPerp))
 	}
 }

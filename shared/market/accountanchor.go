@@ -6,13 +6,20 @@ import (
 )
 
 // Anchor takes over what the venue says and returns what differs from what was folded,
-// of what was known before. The account must have taken in what came up to the anchor's
-// times, and nothing that came later. A part older than the one before is left out.
-func (a *Account) Anchor(from *Anchor) []Difference {
+// of what was known before in the same mode. The account must have taken in what came up to
+// the anchor's times, and nothing that came later. A part older than the one before is left out.
+//
+// What a change of the mode moves between the perps of an account and its spot part counts as
+// having come in or left, at what it is worth now.
+func (a *Account) Anchor(from *Anchor, m *Markets, marks Marks) []Difference {
 	if a.Address == "" {
 		a.Address = from.Address
 	}
 	var t takeover
+	first := a.Mode == ModeUnknown
+	perp, perpKnown := a.PerpValue(m, marks)
+	spot, spotKnown := a.SpotValue(m, marks)
+	changed := a.setMode(from.Mode)
 	for i := range from.Dexes {
 		t.dex(a, &from.Dexes[i])
 	}
@@ -25,9 +32,37 @@ func (a *Account) Anchor(from *Anchor) []Difference {
 		}
 	}
 	if from.SpotTime > a.SpotTime {
-		t.spot(a, from)
+		t.spot(a, from, m)
+	}
+	if first || changed {
+		a.backSince(first, m)
+	}
+	if changed {
+		if now, known := a.PerpValue(m, marks); known && perpKnown {
+			a.NetPerp = a.NetPerp.Add(now).Sub(perp)
+		}
+		if now, known := a.SpotValue(m, marks); known && spotKnown {
+			a.NetSpot = a.NetSpot.Add(now).Sub(spot)
+		}
 	}
 	return t.differences
+}
+
+// backSince finds the tokens that stand behind positions in a mode that is new: those of what
+// is open, and in the first mode that is known those of all that was.
+func (a *Account) backSince(first bool, m *Markets) {
+	if !a.Mode.Joint() {
+		return
+	}
+	for i := range a.Holdings {
+		h := &a.Holdings[i]
+		if IsSpot(h.Coin) || h.Open == nil && (!first || h.Began == 0) {
+			continue
+		}
+		if token, ok := m.collateral(DexOf(h.Coin)); ok {
+			a.token(token).Backs = true
+		}
+	}
 }
 
 // takeover notes what an anchor contradicts.
@@ -60,18 +95,31 @@ func (t *takeover) dex(a *Account, venue *AccountState) {
 		h.Open, h.Unsure = nil, false
 	}
 	cash := venue.CrossMargin.AccountValue
+	joint := a.Mode.Joint()
 	for i := range venue.Positions {
 		p := &venue.Positions[i]
 		if p.Szi.IsZero() || !ValidCoin(p.Coin) || IsSpot(p.Coin) {
 			continue
 		}
-		t.position(a.holding(p.Coin), p, dex)
+		h := a.holding(p.Coin)
+		t.position(h, p, dex)
+		if h.Open.SaidLiquidationPx = (Decimal{}); a.Mode == ModePortfolio {
+			h.Open.SaidLiquidationPx = p.LiquidationPx
+		}
 		if !p.Leverage.Isolated {
 			cash = cash.Sub(p.UnrealizedPnl)
 		}
 	}
-	t.compare(dex.Anchored > 0, venue.Dex, "cash", dex.Cash, cash)
-	dex.Cash, dex.Anchored = cash, venue.Time
+	if joint {
+		dex.Cash, dex.Posted = Decimal{}, &Posted{
+			AccountValue: venue.Margin.AccountValue, TotalRawUsd: venue.Margin.TotalRawUsd, CrossAccountValue: venue.CrossMargin.AccountValue,
+			CrossTotalRawUsd: venue.CrossMargin.TotalRawUsd, Withdrawable: venue.Withdrawable,
+		}
+	} else {
+		t.compare(dex.Anchored > 0, venue.Dex, "cash", dex.Cash, cash)
+		dex.Cash = cash
+	}
+	dex.Anchored = venue.Time
 	if venue.Dex == "" {
 		a.Anchored = venue.Time
 	}
@@ -114,27 +162,66 @@ func (t *takeover) leverage(h *Holding, venue Leverage) {
 	h.Leverage = venue
 }
 
-func (t *takeover) spot(a *Account, venue *Anchor) {
+func (t *takeover) spot(a *Account, venue *Anchor, m *Markets) {
+	unrealized, ok := venue.unrealized(a, m)
+	if !ok {
+		return
+	}
 	balances := make([]SpotHolding, 0, len(venue.Spot))
 	for _, b := range venue.Spot {
-		balances = append(balances, SpotHolding{Token: b.Coin, Total: b.Total, Cost: b.EntryNtl})
+		balances = append(balances, SpotHolding{Token: b.Coin, Total: b.Total, Cost: b.EntryNtl, Lent: b.Lent})
 	}
 	slices.SortFunc(balances, func(x, y SpotHolding) int { return cmp.Compare(x.Token, y.Token) })
 	balances = slices.CompactFunc(balances, func(x, y SpotHolding) bool { return x.Token == y.Token })
-	known := a.SpotTime > 0
-	for i := range a.Spot {
-		had := &a.Spot[i]
-		total := Decimal{}
-		if at, ok := findToken(balances, had.Token); ok {
-			total = balances[at].Total
-		}
-		t.compare(known, had.Token, "balance", had.Total, total)
-	}
-	for i := range balances {
-		if _, ok := findToken(a.Spot, balances[i].Token); !ok {
-			t.compare(known, balances[i].Token, "balance", Decimal{}, balances[i].Total)
-		}
-	}
+	had, known := a.Spot, a.SpotTime > 0
 	a.Spot, a.SpotTime = balances, venue.SpotTime
+	for token, pnl := range unrealized {
+		if !pnl.IsZero() {
+			one := a.token(token)
+			one.Total = one.Total.Sub(pnl)
+		}
+	}
+	for i := range had {
+		if had[i].Backs {
+			a.token(had[i].Token).Backs = true
+		}
+		t.compare(known, had[i].Token, "balance", had[i].Total, a.total(had[i].Token))
+		t.compare(known, had[i].Token, "lent", had[i].Lent, a.lent(had[i].Token))
+	}
+	for i := range a.Spot {
+		if one := &a.Spot[i]; !slices.ContainsFunc(had, func(h SpotHolding) bool { return h.Token == one.Token }) {
+			t.compare(known, one.Token, "balance", Decimal{}, one.Total)
+			t.compare(known, one.Token, "lent", Decimal{}, one.Lent)
+		}
+	}
 	a.seen(venue.SpotTime)
+}
+
+// unrealized is the unrealized PnL that the balances of an anchor have in them, by token. It
+// is false where it is not known: of a position the anchor says nothing.
+func (a *Anchor) unrealized(of *Account, m *Markets) (by map[string]Decimal, known bool) {
+	if !of.Mode.Joint() {
+		return nil, true
+	}
+	by = map[string]Decimal{}
+	for i := range of.Holdings {
+		h := &of.Holdings[i]
+		if h.Open != nil && !slices.ContainsFunc(a.Dexes, func(d AccountState) bool { return d.Dex == DexOf(h.Coin) }) {
+			return nil, false
+		}
+	}
+	for i := range a.Dexes {
+		d := &a.Dexes[i]
+		if len(d.Positions) == 0 {
+			continue
+		}
+		token, ok := m.collateral(d.Dex)
+		if !ok {
+			return nil, false
+		}
+		for k := range d.Positions {
+			by[token] = by[token].Add(d.Positions[k].UnrealizedPnl)
+		}
+	}
+	return by, true
 }

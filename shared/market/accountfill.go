@@ -5,9 +5,9 @@ import "strings"
 // Fill takes in a fill of the account. Of spot markets it needs to know the tokens; m
 // may be nil where only perps are of interest. A fill that closes a position also
 // returns the trade that is completed by it.
-func (a *Account) Fill(f *Fill, m *Markets) (Outcome, *CompletedTrade) {
+func (a *Account) Fill(f *Fill, m *Markets, marks Marks) (Outcome, *CompletedTrade) {
 	if IsSpot(f.Coin) {
-		return a.spotFill(f, m), nil
+		return a.spotFill(f, m, marks), nil
 	}
 	h, dex := a.holding(f.Coin), a.dex(DexOf(f.Coin))
 	order := Order{f.Time, f.Seq, f.Tid}
@@ -30,7 +30,12 @@ func (a *Account) Fill(f *Fill, m *Markets) (Outcome, *CompletedTrade) {
 	}
 	h.fits(order)
 	a.begin(h, f)
-	return Applied, h.fill(f, dex)
+	if !f.EndPosition().IsZero() {
+		a.back(dex.Dex, m, marks)
+	}
+	completed, free, set := h.fill(f)
+	a.book(dex, m, f.Time, free, set)
+	return Applied, completed
 }
 
 // Skip notes a fill that came behind the anchor that knows it, and reports whether f is
@@ -46,6 +51,9 @@ func (a *Account) Skip(f *Fill) bool {
 	a.begin(h, f)
 	if h.Open != nil {
 		h.Open.Partial = true
+	}
+	if a.Mode.Joint() && f.Time > a.SpotTime {
+		a.loseBalances() // they lack what it moved
 	}
 	return true
 }
@@ -70,12 +78,13 @@ func (a *Account) begin(h *Holding, f *Fill) {
 	a.seen(f.Time)
 }
 
-// fill books a fill into the position and the cash behind it.
-func (h *Holding) fill(f *Fill, dex *DexFunds) (completed *CompletedTrade) {
+// fill books a fill into the position. It returns what moves the money behind it, for
+// [Account.book].
+func (h *Holding) fill(f *Fill) (completed *CompletedTrade, free, set Decimal) {
 	px, sz, fee := mustDecimal(f.Px), mustDecimal(f.Sz), mustDecimal(f.Fee)
-	dex.Cash = dex.Cash.Sub(fee)
+	free = fee.Neg()
 	if sz.IsZero() {
-		return nil
+		return nil, free, set
 	}
 	opening := sz
 	if p := h.Open; p != nil && p.Size.IsNeg() == (f.Side == Buy) {
@@ -89,27 +98,30 @@ func (h *Holding) fill(f *Fill, dex *DexFunds) (completed *CompletedTrade) {
 			part = share(fee, closing, sz).RoundHAZ(feePlaces)
 			fee = fee.Sub(part)
 		}
-		h.reduce(f, px, closing, part, dex)
+		back, left := h.reduce(f, px, closing, part)
+		free, set = free.Add(back), set.Add(left)
 		if p.Size.IsZero() {
 			completed = p.complete(h, f)
 			h.Open = nil
 		}
 	}
 	if !opening.IsZero() {
-		h.increase(f, px, opening, fee, dex)
+		aside := h.increase(f, px, opening, fee)
+		free, set = free.Sub(aside), set.Add(aside)
 	}
-	return completed
+	return completed, free, set
 }
 
 // feePlaces is to how many decimal places the fee of a flip is split.
 const feePlaces = 8
 
 // reduce closes a part of the position at px, at its part of the cost. Of a position that
-// was opened unseen, its closedPnl tells what the part had cost, and so all of it.
+// was opened unseen, its closedPnl tells what the part had cost, and so all of it. It
+// returns what comes free, and what the margin of an isolated position grows by.
 //
 // The venue's closedPnl is of the entry price as it shows it, cut to the decimals of the
 // market: the cash, which has the exact one, may move by a little more or less.
-func (h *Holding) reduce(f *Fill, px, closing, fee Decimal, dex *DexFunds) {
+func (h *Holding) reduce(f *Fill, px, closing, fee Decimal) (free, set Decimal) {
 	p := h.Open
 	value, change, before, closed := Notional(px, closing), closing.Neg(), p.Size.Abs(), mustDecimal(f.ClosedPnl)
 	if p.Size.IsNeg() {
@@ -129,10 +141,10 @@ func (h *Holding) reduce(f *Fill, px, closing, fee Decimal, dex *DexFunds) {
 			}
 			back = share(back, closing, before).Trunc(usdPlaces)
 		}
-		p.Margin = p.Margin.Add(value).Sub(out).Sub(back)
-		dex.Cash = dex.Cash.Add(back)
+		free, set = back, value.Sub(out).Sub(back)
+		p.Margin = p.Margin.Add(set)
 	} else {
-		dex.Cash = dex.Cash.Add(value).Sub(out)
+		free = value.Sub(out)
 	}
 	p.Size, p.Cost = p.Size.Add(change), p.Cost.Sub(out)
 	p.ClosedSize, p.ClosedValue = p.ClosedSize.Add(closing), p.ClosedValue.Add(value.Abs())
@@ -140,6 +152,7 @@ func (h *Holding) reduce(f *Fill, px, closing, fee Decimal, dex *DexFunds) {
 	p.Reduced = f.Time
 	p.Closing.Add(f.Oid)
 	p.note(f, px, fee)
+	return free, set
 }
 
 // share is the part of an amount that falls to a part of a size: all of it to all.
@@ -150,16 +163,16 @@ func share(amount, part, size Decimal) Decimal {
 	return amount.Mul(part).MustDiv(size)
 }
 
-// increase opens a position at px or adds to it.
-func (h *Holding) increase(f *Fill, px, opening, fee Decimal, dex *DexFunds) {
+// increase opens a position at px or adds to it. It returns what is set aside for an
+// isolated one.
+func (h *Holding) increase(f *Fill, px, opening, fee Decimal) (set Decimal) {
 	if h.Open == nil {
 		h.Open = new(OpenPosition)
 	}
 	p, value := h.Open, Notional(px, opening)
 	if h.Leverage.Isolated && h.Leverage.Value > 0 {
-		set := initialMargin(value, h.Leverage.Value)
+		set = initialMargin(value, h.Leverage.Value)
 		p.Margin = p.Margin.Add(set)
-		dex.Cash = dex.Cash.Sub(set)
 	}
 	if f.Side == Sell {
 		value, opening = value.Neg(), opening.Neg()
@@ -170,6 +183,7 @@ func (h *Holding) increase(f *Fill, px, opening, fee Decimal, dex *DexFunds) {
 	}
 	p.Opening.Add(f.Oid)
 	p.note(f, px, fee)
+	return set
 }
 
 // note sums up what every fill of a position adds to its trade.

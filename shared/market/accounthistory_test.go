@@ -122,9 +122,9 @@ func rounded(a, b int64) int64 {
 // take folds an event and returns what it completed.
 func take(a *market.Account, event any) (market.Outcome, *market.CompletedTrade) {
 	if f, ok := event.(*market.Fill); ok {
-		return a.Fill(f, nil)
+		return a.Fill(f, nil, nil)
 	}
-	return a.Payment(event.(*market.FundingPayment)), nil
+	return a.Payment(event.(*market.FundingPayment), nil), nil
 }
 
 func TestIdentitiesOfAHistory(t *testing.T) {
@@ -300,9 +300,9 @@ func TestHugeAmountsDoNoHarm(t *testing.T) {
 			f.StartPosition, f.ClosedPnl = markettest.Signed(36, 9).Draw(rt, "start"), markettest.Signed(36, 9).Draw(rt, "pnl")
 			f.Time, f.Seq = at(int64(i)), int64(i)
 			must.Do(rt, f.Check())
-			if got, _ := a.Fill(&f, someMarkets()); got == market.Gap {
+			if got, _ := a.Fill(&f, someMarkets(), nil); got == market.Gap {
 				a.Forget(f.Coin)
-				a.Fill(&f, someMarkets())
+				a.Fill(&f, someMarkets(), nil)
 			}
 			a.State("", someMarkets(), market.Marks{"BTC": num(f.Px)}, at(99))
 			a.SpotValue(someMarkets(), market.Marks{"@107": num(f.Px)})

@@ -38,7 +38,7 @@ type delta struct {
 
 // Ledger takes in an update of the account's ledger. A part of it that a newer anchor
 // has already is left out. It is Late when it may be one of those that were forgotten.
-func (a *Account) Ledger(l *Ledger) Outcome {
+func (a *Account) Ledger(l *Ledger, m *Markets, marks Marks) Outcome {
 	if l.Time < a.UpdatesSince {
 		return Late
 	}
@@ -51,7 +51,7 @@ func (a *Account) Ledger(l *Ledger) Outcome {
 		a.Address = strings.Clone(l.Address)
 	}
 	a.seen(l.Time)
-	return a.ledger(l)
+	return a.ledger(l, moves{account: a, markets: m, marks: marks, ms: l.Time})
 }
 
 // remember keeps an update; what is forgotten is forgotten by whole milliseconds. Those of
@@ -78,12 +78,11 @@ func digest(l *Ledger) uint64 {
 
 // ledger moves what an update moves. The kinds are those of the venue's
 // userNonFundingLedgerUpdates; one that is not known moves nothing.
-func (a *Account) ledger(l *Ledger) Outcome {
+func (a *Account) ledger(l *Ledger, move moves) Outcome {
 	var d delta
 	if lenient.Object(l.Delta, &d) != nil {
 		return Unknown
 	}
-	move := moves{account: a, ms: l.Time}
 	usdc, amount, fee := move.amount(d.USDC), move.amount(d.Amount), move.amount(d.Fee)
 	value, native := move.amount(d.USDCValue), move.amount(d.NativeTokenFee)
 	net, commission := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission)
@@ -99,21 +98,21 @@ func (a *Account) ledger(l *Ledger) Outcome {
 	ofVault := sameAddress(d.Vault, l.Address)
 	switch l.Type {
 	case LedgerDeposit:
-		move.perp("", usdc)
+		move.usdc(usdc)
 	case LedgerWithdraw:
-		move.perp("", usdc.Add(fee).Neg())
+		move.usdc(usdc.Add(fee).Neg())
 	case "accountClassTransfer":
-		move.perp("", signed(usdc, toPerp))
+		move.usdc(signed(usdc, toPerp))
 		move.spot(USDC, signed(usdc, !toPerp), signed(usdc, !toPerp))
 	case "perpDexClassTransfer":
-		move.perp(d.Dex, signed(amount, toPerp))
+		move.perp(d.Dex, signed(amount, toPerp), signed(value, toPerp))
 		move.spot(d.Token, signed(amount, !toPerp), signed(value, !toPerp))
 	case "internalTransfer", "subAccountTransfer":
 		if from {
-			move.perp("", usdc.Add(fee).Neg())
+			move.usdc(usdc.Add(fee).Neg())
 		}
 		if to {
-			move.perp("", usdc)
+			move.usdc(usdc)
 		}
 	case "spotTransfer":
 		d.SourceDex, d.DestinationDex = spotDex, spotDex
@@ -136,23 +135,23 @@ func (a *Account) ledger(l *Ledger) Outcome {
 		}
 	case "vaultCreate", "vaultDeposit":
 		if ofVault {
-			move.perp("", usdc)
+			move.usdc(usdc)
 		} else {
-			move.perp("", usdc.Add(fee).Neg())
+			move.usdc(usdc.Add(fee).Neg())
 		}
 	case "vaultWithdraw":
 		if ofVault {
-			move.perp("", net.Add(commission).Neg())
+			move.usdc(net.Add(commission).Neg())
 		} else {
-			move.perp("", net)
+			move.usdc(net)
 		}
 	case "vaultDistribution":
-		move.perp("", signed(usdc, !ofVault))
+		move.usdc(signed(usdc, !ofVault))
 	case "vaultLeaderCommission":
-		move.perp("", usdc)
+		move.usdc(usdc)
 	case "rewardsClaim":
 		if d.Token == "" || d.Token == USDC {
-			move.perp("", amount)
+			move.usdc(amount)
 		} else {
 			move.spot(d.Token, amount, Decimal{})
 		}
@@ -175,6 +174,8 @@ const spotDex = "spot"
 // moves books what one ledger update moves.
 type moves struct {
 	account *Account
+	markets *Markets
+	marks   Marks
 	ms      int64
 	wrong   bool // an amount is no decimal, or a flag none
 }
@@ -201,10 +202,22 @@ func (m *moves) flag(text json.RawMessage) bool {
 	return false
 }
 
-// perp adds an amount to the cash of a dex.
-func (m *moves) perp(name string, amount Decimal) {
+// usdc adds an amount to the cash of the main dex.
+func (m *moves) usdc(amount Decimal) { m.perp("", amount, amount) }
+
+// perp adds an amount of its collateral that is worth value in USDC to the cash of a dex, or
+// to the balance that is in its place.
+func (m *moves) perp(name string, amount, value Decimal) {
 	a := m.account
-	a.NetPerp = a.NetPerp.Add(amount)
+	if a.Mode.Joint() {
+		token, ok := m.markets.collateral(name)
+		if !ok {
+			a.loseBalances()
+		}
+		m.spot(token, amount, value)
+		return
+	}
+	a.NetPerp = a.NetPerp.Add(value)
 	if dex := a.dex(name); m.ms > dex.Anchored {
 		dex.Cash = dex.Cash.Add(amount)
 	}
@@ -213,7 +226,11 @@ func (m *moves) perp(name string, amount Decimal) {
 // spot adds an amount of a token that is worth value in USDC.
 func (m *moves) spot(token string, amount, value Decimal) {
 	a := m.account
-	a.NetSpot = a.NetSpot.Add(value)
+	if a.backs(token) {
+		a.NetPerp = a.NetPerp.Add(value)
+	} else {
+		a.NetSpot = a.NetSpot.Add(value)
+	}
 	if token == "" || m.ms <= a.SpotTime {
 		return
 	}
@@ -225,7 +242,7 @@ func (m *moves) send(dex, token string, amount, value Decimal) {
 	if dex == spotDex {
 		m.spot(token, amount, value)
 	} else {
-		m.perp(dex, amount)
+		m.perp(dex, amount, value)
 	}
 }
 

@@ -3,7 +3,7 @@ package market
 // Payment takes in a funding payment of the account. The venue pays before it trades:
 // payments of one time come before the fills of that time. One that comes behind later
 // fills is taken in where that changes nothing.
-func (a *Account) Payment(p *FundingPayment) Outcome {
+func (a *Account) Payment(p *FundingPayment, m *Markets) Outcome {
 	if IsSpot(p.Coin) {
 		return Unknown
 	}
@@ -36,8 +36,9 @@ func (a *Account) Payment(p *FundingPayment) Outcome {
 	h.fits(order)
 	if h.Leverage.Isolated {
 		h.Open.Margin = h.Open.Margin.Sub(paid)
+		a.book(dex, m, p.Time, Decimal{}, paid.Neg())
 	} else {
-		dex.Cash = dex.Cash.Sub(paid)
+		a.book(dex, m, p.Time, paid.Neg(), Decimal{})
 	}
 	h.FundingAllTime = h.FundingAllTime.Add(paid)
 	h.Open.FundingSinceOpen = h.Open.FundingSinceOpen.Add(paid)

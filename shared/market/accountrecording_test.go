@@ -89,7 +89,7 @@ func TestGenuineFillsRealizeWhatTheVenueSays(t *testing.T) {
 		if before.Open != nil {
 			held = *before.Open
 		}
-		outcome, completed := a.Fill(f, markets)
+		outcome, completed := a.Fill(f, markets, nil)
 		if market.IsSpot(f.Coin) {
 			bought++
 			continue
@@ -98,7 +98,7 @@ func TestGenuineFillsRealizeWhatTheVenueSays(t *testing.T) {
 			gaps++
 			pnl, fees = pnl.Sub(held.Pnl), fees.Sub(held.Fee)
 			a.Forget(f.Coin)
-			outcome, completed = a.Fill(f, markets)
+			outcome, completed = a.Fill(f, markets, nil)
 			held = market.OpenPosition{NoCost: true}
 		}
 		if outcome != market.Applied {
@@ -177,7 +177,7 @@ func TestGenuineFillsOfSpotRealizeWhatTheVenueSays(t *testing.T) {
 				held = s
 			}
 		}
-		if got, _ := a.Fill(f, markets); got != market.Applied {
+		if got, _ := a.Fill(f, markets, nil); got != market.Applied {
 			t.Fatalf("%+v: %s", f, got)
 		}
 		// A balance that jumps was changed by a transfer, at a cost that fills do not tell.
@@ -225,7 +225,7 @@ func TestGenuineLedgersAreOfKnownKinds(t *testing.T) {
 			var of struct{ Type string }
 			must.Do(t, json.Unmarshal(l.Delta, &of))
 			updates++
-			if got := a.Ledger(&market.Ledger{Address: c.Request.User, Time: l.Time, Hash: l.Hash, Type: of.Type, Delta: l.Delta}); got != market.Applied {
+			if got := a.Ledger(&market.Ledger{Address: c.Request.User, Time: l.Time, Hash: l.Hash, Type: of.Type, Delta: l.Delta}, nil, nil); got != market.Applied {
 				t.Errorf("%s is %s", l.Delta, got)
 			}
 		}

@@ -2,7 +2,7 @@ package market
 
 // spotFill books a fill of a spot market: tokens against tokens, less the fee in its own
 // token.
-func (a *Account) spotFill(f *Fill, m *Markets) Outcome {
+func (a *Account) spotFill(f *Fill, m *Markets, marks Marks) Outcome {
 	h, order := a.holding(f.Coin), Order{f.Time, f.Seq, f.Tid}
 	if h.has(order) || f.Time <= a.SpotTime {
 		return Duplicate
@@ -20,7 +20,9 @@ func (a *Account) spotFill(f *Fill, m *Markets) Outcome {
 	base := a.token(pair.Base)
 	base.startAt(mustDecimal(f.StartPosition), f.Time, a.SpotTime > 0)
 	feeToken := f.FeeToken
+	paid := value // what came of the quote token
 	if f.Side == Buy {
+		paid = value.Neg()
 		base.buy(sz, value)
 		a.move(pair.Quote, value.Neg())
 		if feeToken == "" {
@@ -34,6 +36,12 @@ func (a *Account) spotFill(f *Fill, m *Markets) Outcome {
 		}
 	}
 	a.move(feeToken, mustDecimal(f.Fee).Neg())
+	switch quote, base := a.backs(pair.Quote), a.backs(pair.Base); {
+	case quote && !base:
+		a.exchange(pair.Quote, paid, m, marks)
+	case base && !quote:
+		a.exchange(pair.Quote, paid.Neg(), m, marks)
+	}
 	return Applied
 }
 

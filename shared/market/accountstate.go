@@ -6,16 +6,20 @@ package market
 type AccountState struct {
 	Dex  string // "" is the main one
 	Time int64  // ms
+	Mode Mode   // of the account; where it is not [Mode.Explained], sums of margins are of no meaning
 
 	Margin           MarginSummary // of all positions
 	CrossMargin      MarginSummary // without the isolated ones
 	CrossMaintenance Decimal       // maintenance margin of the cross positions
-	Withdrawable     Decimal       // never negative
+	Withdrawable     Decimal
 
-	// Unfunded says that the venue has not said yet what there is in the dex. Then what
-	// follows from the cash is of no meaning: AccountValue, TotalRawUsd, Withdrawable, and
-	// where a cross position would be liquidated.
+	// Unfunded says that the venue has not said yet what there is in the dex.
 	Unfunded bool
+
+	// Unvalued says that AccountValue, TotalRawUsd and Withdrawable are of no meaning: what
+	// they follow from is not known, or no public rule tells them and the venue has not just
+	// said them.
+	Unvalued bool
 
 	Positions []PositionState // by the venue in its own order, by [Account.State] in the order of the coins' names
 }
@@ -51,7 +55,8 @@ type PositionState struct {
 	ReturnOnEquity Decimal // UnrealizedPnl over the margin at entry, a fraction
 
 	// LiquidationPx is the mark at which the position would be liquidated, other marks
-	// unchanged; 0 where there is none, which the venue writes as null.
+	// unchanged; 0 where there is none, which the venue writes as null, and where it is not
+	// known.
 	LiquidationPx Decimal
 	MarginUsed    Decimal
 	MaxLeverage   int64 // of the coin; 0 where the venue does not describe it
@@ -74,7 +79,11 @@ type SpotBalance struct {
 	Coin     string  // name of the token, e.g. USDC or HYPE
 	Token    int64   // its number
 	Total    Decimal // units of the token
-	Hold     Decimal // part of Total that open orders reserve
+	Hold     Decimal // part of Total that open orders, and the positions that it stands behind, reserve
 	EntryNtl Decimal // what was paid for Total, quote units; 0 of USDC
 	NoCost   bool    // EntryNtl is not known
+	Lent     Decimal // supplied to others, which Total lacks; negative is borrowed
+
+	Backs            bool    // it stands behind perpetual positions
+	AfterMaintenance Decimal // where it does: Total less isolated positions and the maintenance margin of the others
 }

@@ -130,14 +130,14 @@ NEW 2.0 cross 20/0 entry 100.0 value 220.0 pnl 20.0 roe 2.0 liquidation 0.0 used
 			t.Parallel()
 			a := anchored(c.cash, c.leverages)
 			for i, text := range c.fills {
-				if got, _ := a.Fill(accountFill(t, int64(i), text), nil); got != market.Applied {
+				if got, _ := a.Fill(accountFill(t, int64(i), text), nil, nil); got != market.Applied {
 					t.Fatalf("%q: %s", text, got)
 				}
 			}
 			s := a.State("", someMarkets(), c.marks, at(9))
 			check.Equal(t, c.want, stateText(s))
-			if got := a.PerpValue(someMarkets(), c.marks); !got.Equal(s.Margin.AccountValue) {
-				t.Errorf("the value over all dexes is %s", got)
+			if got, known := a.PerpValue(someMarkets(), c.marks); !known || !got.Equal(s.Margin.AccountValue) {
+				t.Errorf("the value over all dexes is %s, known %t", got, known)
 			}
 			if other := a.State("xyz", someMarkets(), c.marks, at(9)); len(other.Positions) > 0 || other.Time != at(9) {
 				t.Errorf("in another dex it is %+v", other)
@@ -168,7 +168,7 @@ func TestTheLiquidationPriceIsWhereEquityMeetsMaintenance(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := anchored("1000000", map[string]market.Leverage{"BTC": {Isolated: true, Value: rapid.Int64Range(2, 40).Draw(rt, "leverage")}})
 		side := rapid.SampledFrom([]string{"A", "B"}).Draw(rt, "side")
-		a.Fill(accountFill(t, 0, fmt.Sprintf("BTC %s %d@%d", side, rapid.IntRange(1, 9).Draw(rt, "size"), rapid.IntRange(1000, 2000).Draw(rt, "price"))), nil)
+		a.Fill(accountFill(t, 0, fmt.Sprintf("BTC %s %d@%d", side, rapid.IntRange(1, 9).Draw(rt, "size"), rapid.IntRange(1000, 2000).Draw(rt, "price"))), nil, nil)
 		marks := market.Marks{"BTC": num(fmt.Sprint(rapid.IntRange(1000, 2000).Draw(rt, "mark")))}
 		p := a.State("", someMarkets(), marks, 0).Positions[0]
 		if p.LiquidationPx.IsZero() {
@@ -245,13 +245,13 @@ func TestAnAnchorCorrectsWhatWasFolded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := anchored("1000", map[string]market.Leverage{"BTC": {Value: 20}})
-			a.Fill(accountFill(t, 1, "BTC B 1@100"), nil)
+			a.Fill(accountFill(t, 1, "BTC B 1@100"), nil, nil)
 			said := base()
 			if c.change != nil {
 				c.change(&said)
 			}
 			var differences []string
-			for _, d := range a.Anchor(&said) {
+			for _, d := range a.Anchor(&said, nil, nil) {
 				differences = append(differences, fmt.Sprint(d.Coin, " ", d.Field, " ", market.Text(d.Folded), " ", market.Text(d.Actual)))
 			}
 			check.Equalf(t, c.differences, differences, "differences")
@@ -265,14 +265,14 @@ func TestAnAnchorCorrectsWhatWasFolded(t *testing.T) {
 func TestTheFirstAnchorContradictsNothingThatWasKnown(t *testing.T) {
 	t.Parallel()
 	var a market.Account
-	a.Fill(accountFill(t, 1, "BTC B 1@100 start=1.0"), nil)
+	a.Fill(accountFill(t, 1, "BTC B 1@100 start=1.0"), nil, nil)
 	differences := a.Anchor(&market.Anchor{
 		Address: alice, SpotTime: at(5), Spot: []market.SpotBalance{{Coin: "USDC", Total: num("5")}}, Leverages: map[string]market.Leverage{"AAA": {Isolated: true, Value: 4}},
 		Dexes: []market.AccountState{{Time: at(5), CrossMargin: market.MarginSummary{AccountValue: num("1010")}, Positions: []market.PositionState{
 			{Coin: "BTC", Szi: num("2"), Leverage: market.Leverage{Value: 7}, PositionValue: num("220"), UnrealizedPnl: num("30")},
 			{Coin: "ETH", Szi: num("1"), Leverage: market.Leverage{Value: 7}, PositionValue: num("20"), UnrealizedPnl: num("0")},
 		}}},
-	})
+	}, nil, nil)
 	if len(differences) > 0 {
 		t.Errorf("it contradicts %v", differences)
 	}
@@ -283,10 +283,10 @@ func TestTheFirstAnchorContradictsNothingThatWasKnown(t *testing.T) {
 		t.Errorf("AAA is %+v", h)
 	}
 	// What is known from here on is told by the fills.
-	if got, _ := a.Fill(accountFill(t, 6, "AAA B 8@1"), nil); got != market.Applied || position(&a, "AAA") != "8.0 for 8.0 margin 2.0" {
+	if got, _ := a.Fill(accountFill(t, 6, "AAA B 8@1"), nil, nil); got != market.Applied || position(&a, "AAA") != "8.0 for 8.0 margin 2.0" {
 		t.Errorf("an opening is %s: %s", got, position(&a, "AAA"))
 	}
-	if got, _ := a.Fill(accountFill(t, 6, "ETH B 8@1"), nil); got != market.Gap {
+	if got, _ := a.Fill(accountFill(t, 6, "ETH B 8@1"), nil, nil); got != market.Gap {
 		t.Errorf("a fill that does not fit is %s", got)
 	}
 }
@@ -294,14 +294,14 @@ func TestTheFirstAnchorContradictsNothingThatWasKnown(t *testing.T) {
 func TestAnAnchorMendsABrokenCoin(t *testing.T) {
 	t.Parallel()
 	a := anchored("1000", nil)
-	a.Fill(accountFill(t, 1, "BTC B 1@100"), nil)
-	a.Fill(accountFill(t, 3, "BTC B 1@100 start=2.0"), nil)
+	a.Fill(accountFill(t, 1, "BTC B 1@100"), nil, nil)
+	a.Fill(accountFill(t, 3, "BTC B 1@100 start=2.0"), nil, nil)
 	a.Anchor(&market.Anchor{Dexes: []market.AccountState{{Time: at(3), CrossMargin: market.MarginSummary{AccountValue: num("1000")},
-		Positions: []market.PositionState{{Coin: "BTC", Szi: num("3"), PositionValue: num("300")}}}}})
+		Positions: []market.PositionState{{Coin: "BTC", Szi: num("3"), PositionValue: num("300")}}}}}, nil, nil)
 	if h, _ := a.Holding("BTC"); isBroken(h) || position(a, "BTC") != "3.0 for 300.0 partial" {
 		t.Errorf("%s, broken %v", position(a, "BTC"), isBroken(h))
 	}
-	if got, _ := a.Fill(accountFill(t, 4, "BTC A 3@100 start=3.0"), nil); got != market.Applied {
+	if got, _ := a.Fill(accountFill(t, 4, "BTC A 3@100 start=3.0"), nil, nil); got != market.Applied {
 		t.Errorf("the next fill is %s", got)
 	}
 }
@@ -371,7 +371,7 @@ func TestSpotFillsMoveTokens(t *testing.T) {
 			t.Parallel()
 			a := new(market.Account)
 			if !c.unknown {
-				a.Anchor(&market.Anchor{SpotTime: at(-1), Spot: []market.SpotBalance{{Coin: "USDC", Total: num("100")}, {Coin: "HYPE", Token: 150, Total: num("10"), EntryNtl: num("200")}}})
+				a.Anchor(&market.Anchor{SpotTime: at(-1), Spot: []market.SpotBalance{{Coin: "USDC", Total: num("100")}, {Coin: "HYPE", Token: 150, Total: num("10"), EntryNtl: num("200")}}}, nil, nil)
 			}
 			var got market.Outcome
 			var f *market.Fill
@@ -383,7 +383,7 @@ func TestSpotFillsMoveTokens(t *testing.T) {
 				if text != "again" {
 					f = accountFill(t, n, text)
 				}
-				got, _ = a.Fill(f, someMarkets())
+				got, _ = a.Fill(f, someMarkets(), nil)
 			}
 			if got != c.outcome {
 				t.Errorf("it is %s, want %s", got, c.outcome)
@@ -404,28 +404,44 @@ func TestSpotFillsMoveTokens(t *testing.T) {
 	}
 }
 
+// known is the text of a figure that must be known.
+func known(t *testing.T) func(market.Decimal, bool) string {
+	t.Helper()
+	return func(d market.Decimal, ok bool) string {
+		t.Helper()
+		if !ok {
+			t.Errorf("%s is not known", d)
+		}
+		return market.Text(d)
+	}
+}
+
 func TestTokensAreValuedInUSDC(t *testing.T) {
 	t.Parallel()
 	var a market.Account
-	a.Anchor(&market.Anchor{SpotTime: at(0), Spot: []market.SpotBalance{
+	a.Anchor(&market.Anchor{Mode: market.ModeStandard, SpotTime: at(0), Spot: []market.SpotBalance{
 		{Coin: "NEW", Token: 900, Total: num("7")}, {Coin: "HYPE", Token: 150, Total: num("1.12345678"), EntryNtl: num("20")}, {Coin: "USDC", Total: num("2.12345678")}, {Coin: "ZERO", Token: 3},
-	}})
+	}}, nil, nil)
 	// 2.123456 and 1.12345678 x 30.5 = 34.26543179, both cut to a millionth.
-	if got := market.Text(a.SpotValue(someMarkets(), market.Marks{"@107": num("30.5")})); got != "36.388887" {
+	if got := known(t)(a.SpotValue(someMarkets(), market.Marks{"@107": num("30.5")})); got != "36.388887" {
 		t.Errorf("they are worth %s", got)
 	}
 	var outcomes market.Account
-	outcomes.Anchor(&market.Anchor{SpotTime: at(0), Spot: []market.SpotBalance{{Coin: "+440", Total: num("10"), EntryNtl: num("4")}, {Coin: "+441", Total: num("10"), EntryNtl: num("7")}}})
-	if got := market.Text(outcomes.SpotValue(someMarkets(), market.Marks{"#440": num("0.25")})); got != "9.5" {
+	outcomes.Anchor(&market.Anchor{Mode: market.ModeStandard, SpotTime: at(0), Spot: []market.SpotBalance{{Coin: "+440", Total: num("10"), EntryNtl: num("4")}, {Coin: "+441", Total: num("10"), EntryNtl: num("7")}}}, nil, nil)
+	if got := known(t)(outcomes.SpotValue(someMarkets(), market.Marks{"#440": num("0.25")})); got != "9.5" {
 		t.Errorf("an outcome at its mark and one at its cost are worth %s", got)
 	}
-	if got := market.Text(a.SpotValue(nil, nil)); got != "2.123456" {
+	if got := known(t)(a.SpotValue(nil, nil)); got != "2.123456" {
 		t.Errorf("without marks they are worth %s", got)
 	}
 	var names []string
-	for _, b := range a.Balances(someMarkets(), map[string]market.SpotReserve{
+	balances, ok := a.Balances(someMarkets(), nil, map[string]market.SpotReserve{
 		"@107": {Quote: num("1.5"), Base: num("0.25")}, "@200": {Quote: num("7"), Base: num("0.5")}, "NEW/USDC": {Quote: num("0.5"), Base: num("8")}, "@999": {Base: num("1")},
-	}) {
+	})
+	if !ok {
+		t.Error("the balances are not known")
+	}
+	for _, b := range balances {
 		names = append(names, fmt.Sprint(b.Coin, b.Token, " ", market.Text(b.EntryNtl), " ", market.Text(b.Hold)))
 	}
 	if got := fmt.Sprint(names); got != "[USDC0 0.0 2.0 HYPE150 20.0 0.75 NEW-1 0.0 7.0]" {

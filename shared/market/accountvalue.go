@@ -9,18 +9,25 @@ import (
 // allow it.
 const defaultLeverage = 20
 
+// saidFor is for how long what the venue said of a figure stands for it, where no public
+// rule tells it, ms.
+const saidFor = 60_000
+
 // State is the account in a dex at marks of a time, as the venue would say it: see
 // [AccountState]. A coin without a mark is valued at its entry price.
 //
 // Formulas: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margining and
 // https://hyperliquid.gitbook.io/hyperliquid-docs/trading/liquidations
 func (a *Account) State(dex string, m *Markets, marks Marks, ms int64) AccountState {
-	s := AccountState{Dex: dex, Time: ms, Unfunded: !a.isFunded(dex)}
+	s := AccountState{Dex: dex, Time: ms, Mode: a.Mode, Unfunded: !a.isFunded(dex)}
+	s.Unvalued = s.Unfunded || a.Mode != ModeStandard
+	var funds DexFunds
 	for i := range a.Dexes {
 		if a.Dexes[i].Dex == dex {
-			s.CrossMargin.AccountValue = a.Dexes[i].Cash
+			funds = a.Dexes[i]
 		}
 	}
+	s.CrossMargin.AccountValue = funds.Cash
 	var open []valued
 	for i := range a.Holdings {
 		h := &a.Holdings[i]
@@ -46,13 +53,47 @@ func (a *Account) State(dex string, m *Markets, marks Marks, ms int64) AccountSt
 		}
 	}
 	s.Withdrawable = s.CrossMargin.withdrawable()
+	fresh := ms-funds.Anchored < saidFor
+	if funds.Posted != nil && fresh {
+		s.Unvalued = false
+		s.Margin.AccountValue, s.Margin.TotalRawUsd = funds.Posted.AccountValue, funds.Posted.TotalRawUsd
+		s.CrossMargin.AccountValue, s.CrossMargin.TotalRawUsd = funds.Posted.CrossAccountValue, funds.Posted.CrossTotalRawUsd
+		s.Withdrawable = funds.Posted.Withdrawable
+	}
+	room, known := a.room(&s, m, marks)
 	slices.SortStableFunc(open, func(x, y valued) int { return cmp.Compare(x.perp.Index, y.perp.Index) })
 	s.Positions = make([]PositionState, len(open))
 	for i := range open {
-		s.Positions[i] = open[i].state(&s)
-		s.Positions[i].Unseen = s.Unfunded && open[i].Open.Partial
+		v, p := &open[i], &s.Positions[i]
+		*p = v.state()
+		switch {
+		case v.isolated:
+			p.LiquidationPx = v.liquidationPx(v.equity().Sub(v.perp.Tiers.Maintenance(v.notional)))
+		case known:
+			p.LiquidationPx = v.liquidationPx(room)
+		case fresh:
+			p.LiquidationPx = v.Open.SaidLiquidationPx
+		}
+		p.Unseen = s.Unfunded && v.Open.Partial
 	}
 	return s
+}
+
+// room is what stands behind the cross positions of a dex beyond their maintenance margin,
+// units of its collateral, where that is known: the cash of the dex, or a balance that is
+// behind those of all dexes with this collateral, without what is in isolated ones.
+func (a *Account) room(s *AccountState, m *Markets, marks Marks) (room Decimal, known bool) {
+	switch a.Mode {
+	case ModeStandard:
+		return s.CrossMargin.AccountValue.Sub(s.CrossMaintenance), !s.Unfunded
+	case ModeUnified:
+		token, ok := m.collateral(s.Dex)
+		sums, all := a.sums(m, marks)
+		of := sumsOf(sums, token)
+		return a.total(token).Add(of.unrealized).Sub(of.isolated).Sub(of.maintenance), ok && all && a.SpotTime > 0
+	case ModeUnknown, ModePortfolio, ModeOther:
+	}
+	return Decimal{}, false
 }
 
 // valued is an open position at a mark.
@@ -128,12 +169,11 @@ const (
 	liquidationPlaces = 4
 )
 
-func (v *valued) state(s *AccountState) PositionState {
+func (v *valued) state() PositionState {
 	p := v.Open
 	state := PositionState{
 		Coin: v.Coin, Szi: p.Size, Leverage: Leverage{v.isolated, v.leverage}, Assumed: v.Leverage.Value == 0, NoCost: p.NoCost,
-		PositionValue: v.notional, UnrealizedPnl: v.unrealized, LiquidationPx: v.liquidationPx(s), MarginUsed: v.used,
-		MaxLeverage: v.perp.MaxLeverage, FundingAllTime: v.FundingAllTime, FundingSinceOpen: p.FundingSinceOpen,
+		PositionValue: v.notional, UnrealizedPnl: v.unrealized, MarginUsed: v.used, MaxLeverage: v.perp.MaxLeverage, FundingAllTime: v.FundingAllTime, FundingSinceOpen: p.FundingSinceOpen,
 		FundingSinceChange: p.FundingSinceChange,
 	}
 	if v.isolated {
@@ -149,14 +189,10 @@ func (v *valued) state(s *AccountState) PositionState {
 // liquidationPx is the mark at which what stands behind the position meets what it must
 // keep, other marks unchanged: mark - side x room / size / (1 - side x l), where room is
 // equity less maintenance margin, and l the maintenance rate of the position's tier.
-func (v *valued) liquidationPx(s *AccountState) Decimal {
+func (v *valued) liquidationPx(room Decimal) Decimal {
 	tier, ok := v.perp.Tiers.Tier(v.notional)
 	if !ok {
 		return Decimal{}
-	}
-	room := s.CrossMargin.AccountValue.Sub(s.CrossMaintenance)
-	if v.isolated {
-		room = v.equity().Sub(v.perp.Tiers.Maintenance(v.notional))
 	}
 	side := int64(1)
 	if v.Open.Size.IsNeg() {
@@ -179,77 +215,128 @@ func (a *Account) isFunded(dex string) bool {
 	return a.Anchored > 0 // it knew of none
 }
 
-// IsFunded reports whether the venue has said what the account has in all its dexes: before,
-// [Account.PerpValue] is only what the seen events moved.
-func (a *Account) IsFunded() bool {
+// isFundedInAll reports whether the venue has said what the account has in all its dexes.
+func (a *Account) isFundedInAll() bool {
 	return a.Anchored > 0 && !slices.ContainsFunc(a.Dexes, func(d DexFunds) bool { return d.Anchored == 0 })
 }
 
-// PerpValue is what the account is worth in all dexes at marks, quote units.
-func (a *Account) PerpValue(m *Markets, marks Marks) Decimal {
-	var sum Decimal
-	for i := range a.Dexes {
-		sum = sum.Add(a.Dexes[i].Cash)
+// PerpValue is what the account's perpetuals are worth at marks, USDC: its dexes with their
+// cash, or the balances that stand behind positions, each with its unrealized PnL and with
+// what is lent of it. It is false where that is not known: the venue has not said all that it
+// follows from, a collateral has no mark, or the mode is one that nobody explains.
+func (a *Account) PerpValue(m *Markets, marks Marks) (sum Decimal, known bool) {
+	if !a.isFundedInAll() {
+		return sum, false
 	}
-	for i := range a.Holdings {
-		h := &a.Holdings[i]
-		if h.Open == nil {
-			continue
+	switch a.Mode {
+	case ModeStandard:
+		for i := range a.Dexes {
+			worth, ok := a.dexWorth(&a.Dexes[i], m, marks)
+			if !ok {
+				return sum, false
+			}
+			sum = sum.Add(worth)
 		}
-		v := value(h, m, marks)
-		sum = sum.Add(v.equity()) // without a margin where it is cross
+		return sum, true
+	case ModeUnified, ModePortfolio:
+		sums, ok := a.sums(m, marks)
+		for i := range a.Spot {
+			t := &a.Spot[i]
+			if !a.backs(t.Token) {
+				continue
+			}
+			worth, marked := m.Worth(t.Token, t.Total.Add(t.Lent).Add(sumsOf(sums, t.Token).unrealized), marks)
+			ok = ok && marked
+			sum = sum.Add(worth)
+		}
+		return sum, ok && a.SpotTime > 0
+	case ModeUnknown, ModeOther:
 	}
-	return sum
+	return sum, false
 }
 
-// SpotValue is what the account's tokens are worth at marks, USDC: each cut to a
-// millionth, and 0 where there is no market or mark. The token of an outcome, which is
-// worth between nothing and one, counts as what was paid for it where it has no mark.
-func (a *Account) SpotValue(m *Markets, marks Marks) Decimal {
-	var sum Decimal
+// dexWorth is what a dex with cash of its own is worth at marks, USDC; false without a mark of
+// its collateral.
+func (a *Account) dexWorth(d *DexFunds, m *Markets, marks Marks) (Decimal, bool) {
+	sum := d.Cash
+	for i := range a.Holdings {
+		if h := &a.Holdings[i]; h.Open != nil && DexOf(h.Coin) == d.Dex {
+			v := value(h, m, marks)
+			sum = sum.Add(v.equity()) // without a margin where it is cross
+		}
+	}
+	if sum.IsZero() {
+		return sum, true
+	}
+	token, ok := m.collateral(d.Dex)
+	if !ok {
+		return sum, false
+	}
+	return m.Worth(token, sum, marks)
+}
+
+// SpotValue is what those of the account's tokens are worth at marks that stand behind no
+// positions, with what is lent of them, USDC: each cut to a millionth, and 0 where there is no
+// market or mark. The token of an outcome, which is worth between nothing and one, counts as
+// what was paid for it where it has no mark. It is false where the balances are not known, or
+// whether they have the value of perpetuals in them.
+func (a *Account) SpotValue(m *Markets, marks Marks) (sum Decimal, known bool) {
 	for i := range a.Spot {
 		t := &a.Spot[i]
-		if t.Token == USDC {
-			sum = sum.Add(t.Total.Trunc(usdPlaces))
+		if a.backs(t.Token) {
 			continue
 		}
-		coin, outcome := coinOfOutcome(t.Token)
-		if !outcome && m != nil {
-			coin = m.SpotCoins[t.Token]
-		}
-		if mark, ok := marks[coin]; ok {
-			sum = sum.Add(t.Total.Mul(mark).Trunc(usdPlaces))
-		} else if outcome {
+		total := t.Total.Add(t.Lent)
+		if coin, outcome := coinOfOutcome(t.Token); !outcome {
+			worth, _ := m.Worth(t.Token, total, marks)
+			sum = sum.Add(worth)
+		} else if mark, ok := marks[coin]; ok {
+			sum = sum.Add(total.Mul(mark).Trunc(usdPlaces))
+		} else {
 			sum = sum.Add(t.Cost.Trunc(usdPlaces))
 		}
 	}
-	return sum
+	return sum, a.SpotTime > 0 && a.Mode != ModeUnknown
 }
 
 // Balances are the account's tokens, by their numbers; those of no known number come
 // last. Reserves are what its orders reserve, by the coin of the spot market; none is more
-// than what there is.
-func (a *Account) Balances(m *Markets, reserves map[string]SpotReserve) []SpotBalance {
+// than what there is. Where spot balances stand behind positions, a total has their unrealized
+// PnL, and what they use is reserved too. It is false where a balance is not known, or whether
+// it has the value of perpetuals in it.
+func (a *Account) Balances(m *Markets, marks Marks, reserves map[string]SpotReserve) (balances []SpotBalance, known bool) {
 	hold := map[string]Decimal{}
 	for coin, r := range reserves {
 		if pair, ok := m.spot(coin); ok {
 			hold[pair.Base], hold[pair.Quote] = hold[pair.Base].Add(r.Base), hold[pair.Quote].Add(r.Quote)
 		}
 	}
-	balances := make([]SpotBalance, 0, len(a.Spot))
+	known = a.SpotTime > 0 && a.Mode != ModeUnknown
+	var sums []collateralSums
+	if a.Mode.Joint() {
+		var all bool
+		sums, all = a.sums(m, marks)
+		known = known && all
+	}
+	balances = make([]SpotBalance, 0, len(a.Spot))
 	for i := range a.Spot {
 		t := &a.Spot[i]
-		if t.Total.IsZero() {
+		of := sumsOf(sums, t.Token)
+		b := SpotBalance{
+			Coin: t.Token, Token: m.tokenNumber(t.Token), Total: t.Total.Add(of.unrealized), Hold: hold[t.Token].Add(of.used), EntryNtl: t.Cost, NoCost: t.NoCost,
+			Lent: t.Lent, Backs: a.backs(t.Token),
+		}
+		if b.Total.IsZero() && b.Lent.IsZero() {
 			continue
 		}
-		b := SpotBalance{Coin: t.Token, Token: m.tokenNumber(t.Token), Total: t.Total, Hold: hold[t.Token], EntryNtl: t.Cost, NoCost: t.NoCost}
-		if t.Total.IsNeg() {
+		b.AfterMaintenance = b.Total.Sub(of.isolated).Sub(of.maintenance)
+		if b.Total.IsNeg() {
 			b.Hold = Decimal{}
-		} else if t.Total.LessThan(b.Hold) {
-			b.Hold = t.Total
+		} else if b.Total.LessThan(b.Hold) {
+			b.Hold = b.Total
 		}
 		balances = append(balances, b)
 	}
 	slices.SortStableFunc(balances, func(x, y SpotBalance) int { return cmp.Compare(uint64(x.Token), uint64(y.Token)) }) //nolint:gosec // -1 last
-	return balances
+	return balances, known
 }

@@ -6,7 +6,8 @@ package market
 type Anchor struct {
 	Address string
 
-	Dexes     []AccountState      // one for each dex that was asked about
+	Mode      Mode                // [ModeUnknown] where it was not asked for, or refused
+	Dexes     []AccountState      // one for each dex that has answered
 	Spot      []SpotBalance       // all balances, where SpotTime is not 0
 	SpotTime  int64               // of Spot, ms; 0 where it was not asked for
 	Leverages map[string]Leverage // by coin, where asked
@@ -27,7 +28,7 @@ func (a *Anchor) IsEmpty() bool {
 // Difference is a figure of an account that an anchor contradicts.
 type Difference struct {
 	Coin   string // coin, token, or dex where the figure is of a whole dex
-	Field  string // size, cost, margin, cash, leverage, funding, balance
+	Field  string // size, cost, margin, cash, leverage, funding, balance, lent
 	Folded Decimal
 	Actual Decimal // by the venue
 }

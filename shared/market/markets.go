@@ -9,6 +9,8 @@ type Markets struct {
 	Spot      map[string]SpotMarket // by coin
 	Tokens    map[string]int64      // numbers of the spot tokens by name
 	SpotCoins map[string]string     // coin of the spot market that values a token in USDC, by token
+
+	Collaterals map[string]string // by dex: the token in which its cash, PnL, fees and funding are
 }
 
 // PerpMarket describes a perpetual.
@@ -29,6 +31,31 @@ const USDC = "USDC"
 // Marks are the mark prices by coin, quote units per base unit.
 type Marks map[string]Decimal
 
+// collateral is the token in which the cash, PnL, fees and funding of a dex are. That of
+// the main one is USDC where nothing else is said.
+func (m *Markets) collateral(dex string) (token string, ok bool) {
+	if m != nil {
+		token, ok = m.Collaterals[dex]
+	}
+	if !ok && dex == "" {
+		return USDC, true
+	}
+	return token, ok
+}
+
+// Worth is what an amount of a token is worth at marks, USDC, cut to a millionth. It is
+// false where the token has no mark.
+func (m *Markets) Worth(token string, amount Decimal, marks Marks) (worth Decimal, ok bool) {
+	if token == USDC || amount.IsZero() {
+		return amount.Trunc(usdPlaces), true
+	}
+	if m == nil {
+		return Decimal{}, false
+	}
+	mark, ok := marks[m.SpotCoins[token]]
+	return amount.Mul(mark).Trunc(usdPlaces), ok
+}
+
 // spot is the spot market of a name. One like PURR/USDC or #441 says its tokens itself;
 // outcomes are paid in USDC where nothing else is said.
 func (m *Markets) spot(coin string) (SpotMarket, bool) {
@@ -42,6 +69,16 @@ func (m *Markets) spot(coin string) (SpotMarket, bool) {
 	}
 	base, quote, ok := strings.Cut(coin, "/")
 	return SpotMarket{base, quote}, ok
+}
+
+// Usd is what an amount in the collateral of a perpetual's dex is worth at marks, USDC. It is
+// false where the collateral is not known, or has no mark.
+func (m *Markets) Usd(coin string, amount Decimal, marks Marks) (worth Decimal, ok bool) {
+	token, ok := m.collateral(DexOf(coin))
+	if !ok {
+		return Decimal{}, false
+	}
+	return m.Worth(token, amount, marks)
 }
 
 // tokenNumber is the number of a token, -1 where it is not known.

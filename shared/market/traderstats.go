@@ -33,7 +33,7 @@ type TraderStats struct {
 	Days          []TradingDay   // in which something happened, oldest first
 	Hours         []AccountValue // at full hours, oldest first
 	All           TradeReport    // every completed trade
-	NetIn         Decimal        // what came into the perpetuals account less what left it, quote units
+	NetIn         Decimal        // what came into the perpetuals account less what left it, USDC
 	LastOrder     Order          // newest order that was counted; Tid is its id
 	LastOperation int64          // newest fill or filled order, ms
 }
@@ -173,10 +173,12 @@ func (s *TraderStats) Order(o *OrderStatus) {
 	}
 }
 
-// Ledger takes a ledger update in; perpIn is what it brought into the account's
-// perpetuals from elsewhere, its own spot account included, negative of what left.
-func (s *TraderStats) Ledger(l *Ledger, perpIn Decimal) {
-	s.NetIn = s.NetIn.Add(perpIn)
+// Moved takes in what came into the account's perpetuals from elsewhere, its own spot part
+// included, negative of what left, USDC.
+func (s *TraderStats) Moved(perpIn Decimal) { s.NetIn = s.NetIn.Add(perpIn) }
+
+// Ledger takes a ledger update in, but for what it moves.
+func (s *TraderStats) Ledger(l *Ledger) {
 	if l.Type != LedgerDeposit || l.USDC == "" {
 		return
 	}

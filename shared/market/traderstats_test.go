@@ -181,8 +181,10 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	s.Fill(dust, market.NoAddOn)
 	spot.Coin = "#441"
 	s.Fill(spot, market.NoAddOn)
-	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, USDC: "100"}, dec(t, "100"))
-	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"}, dec(t, "-30"))
+	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, USDC: "100"})
+	s.Moved(dec(t, "100"))
+	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"})
+	s.Moved(dec(t, "-30"))
 	order := market.OrderStatus{Time: noon + day, Coin: "BTC", Status: market.StatusFilled, ReduceOnly: true, OrderType: "Stop Market"}
 	for i, o := range []struct {
 		status, kind string
@@ -255,7 +257,8 @@ func TestValuesAreThoseOfFullHours(t *testing.T) {
 	var s market.TraderStats
 	s.Value(noon, dec(t, "100.0000004"))
 	s.Value(noon+1, dec(t, "200"))
-	s.Ledger(&market.Ledger{Time: noon + 2}, dec(t, "5"))
+	s.Ledger(&market.Ledger{Time: noon + 2})
+	s.Moved(dec(t, "5"))
 	s.Value(noon+2*hour+7, dec(t, "150"))
 	want := []market.AccountValue{{Time: noon, Value: 100_000_000}, {Time: noon + 2*hour, Value: 150_000_000, NetIn: 5_000_000}}
 	check.Equal(t, want, s.Hours)

@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -106,7 +107,7 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	n, spot := 0, true
 	for i := range c.queue {
 		e := c.queue[i]
-		if e.ms > a.SpotTime && e.ms <= newestOf(a) && (e.kind == ledgerEvent || e.kind == fillEvent && market.IsSpot(e.fill.Coin)) {
+		if e.ms > a.SpotTime && e.ms <= newestOf(a) && e.movesBalances(cmp.Or(a.Mode, c.state.Mode)) {
 			spot = false // it came while the balances were asked for: they may know it or not
 		}
 		if e.isIn(a) && c.rebuild == nil {
@@ -121,11 +122,19 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	if c.rebuild != nil {
 		return
 	}
-	taken := *a
+	taken, before := *a, c.state.NetPerp
 	if !spot {
 		taken.SpotTime, taken.Spot = 0, nil
+		if taken.Mode.Joint() && taken.Mode != c.state.Mode { // a mode is taken with the balances that are in it
+			taken.Mode = market.ModeUnknown
+			p.wanted.again(c.address, now)
+		}
 	}
-	differences := c.state.Anchor(&taken)
+	differences := c.state.Anchor(&taken, p.markets, p.marks)
+	c.stats.Moved(c.state.NetPerp.Sub(before))
+	if c.state.Mode == market.ModeOther {
+		p.figures.unexplained.Add(1)
+	}
 	p.figures.anchored.Add(1)
 	p.figures.differences.Add(int64(len(differences)))
 	if len(differences) > 0 {
@@ -137,6 +146,20 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	c.soon = true
 	p.urgent = p.urgent || p.wanted.isFollowed(c.address)
 	p.change(c, now) // also of an account that the venue does not know: who reads the row need not ask
+}
+
+// movesBalances reports whether an event changes spot balances in a mode.
+func (e *accountEvent) movesBalances(mode market.Mode) bool {
+	switch e.kind {
+	case ledgerEvent:
+		return true
+	case fillEvent:
+		return mode.Joint() || market.IsSpot(e.fill.Coin)
+	case paymentEvent:
+		return mode.Joint()
+	case tradeEvent, orderEvent:
+	}
+	return false
 }
 
 // isIn reports whether an anchor knows an event. Of a ledger update, which may move
@@ -163,6 +186,7 @@ func (e *accountEvent) isIn(a *market.Anchor) bool {
 type accountFigures struct {
 	gaps, late, unknown, rebuilt           atomic.Int64
 	anchored, refused, missed, differences atomic.Int64
+	unexplained                            atomic.Int64 // anchors of accounts in a mode that nobody explains
 	cached, rebuilding                     atomic.Int64
 }
 
@@ -180,7 +204,7 @@ func (f *accountFigures) figures(wanted *wantedAccounts) []engine.Figure {
 		{Name: metrics.AccountsRebuilding, Unit: metrics.Count, Value: f.rebuilding.Load()},
 		grows(metrics.AccountGaps, &f.gaps), grows(metrics.AccountLateEvents, &f.late), grows(metrics.AccountUnknownEvents, &f.unknown),
 		grows(metrics.AccountsRebuilt, &f.rebuilt), grows(metrics.AnchorsTaken, &f.anchored), grows(metrics.AnchorsRefused, &f.refused),
-		grows(metrics.AnchorsMissed, &f.missed), grows(metrics.AnchorDifferences, &f.differences),
+		grows(metrics.AnchorsMissed, &f.missed), grows(metrics.AnchorDifferences, &f.differences), grows(metrics.AnchorsUnexplained, &f.unexplained),
 	}
 	if wanted == nil {
 		return list

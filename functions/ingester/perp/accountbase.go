@@ -107,6 +107,7 @@ func (b *rebuild) start(r *engine.Reads) error {
 	if base != nil {
 		b.state, stats = base.State.Clone(), base.Stats
 	}
+	b.state.ContinueMode(b.account.state)
 	b.stats = b.account.stats
 	if err := b.stats.Restart(stats); err != nil {
 		return err

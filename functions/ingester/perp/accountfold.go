@@ -195,15 +195,15 @@ func (p *accountStates) receive(c *account, e *accountEvent, now time.Time) {
 // apply folds an event into an account.
 func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market.Outcome {
 	outcome := market.Applied
+	before := c.state.NetPerp
 	switch e.kind {
 	case fillEvent:
 		outcome = p.applyFill(c, e.fill, e.past, now)
 	case paymentEvent:
-		outcome = c.state.Payment(e.payment)
+		outcome = c.state.Payment(e.payment, p.markets)
 	case ledgerEvent:
-		before := c.state.NetPerp
-		if outcome = c.state.Ledger(e.ledger); outcome == market.Applied {
-			c.stats.Ledger(e.ledger, c.state.NetPerp.Sub(before))
+		if outcome = c.state.Ledger(e.ledger, p.markets, p.marks); outcome == market.Applied {
+			c.stats.Ledger(e.ledger)
 		}
 	case tradeEvent:
 		c.stored = append(slices.DeleteFunc(c.stored, func(t market.CompletedTrade) bool { return t.End < e.ms }), *e.trade)
@@ -213,6 +213,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 			return market.Duplicate
 		}
 	}
+	c.stats.Moved(c.state.NetPerp.Sub(before))
 	switch outcome {
 	case market.Applied:
 		c.lateForBases(e.ms)
@@ -239,7 +240,7 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 	if f.Time < h.Paid && f.Time > h.Last.Time {
 		return market.Late // what was paid since may be for the position that it changes
 	}
-	outcome, trade := c.state.Fill(f, p.markets)
+	outcome, trade := c.state.Fill(f, p.markets, p.marks)
 	if outcome != market.Applied && outcome != market.Unknown {
 		return outcome
 	}

@@ -103,8 +103,8 @@ func (p *accountStates) value(c *account, now time.Time) {
 	if p.markets == nil || now.Sub(time.UnixMilli(p.marked)) > marksFor || now.Sub(time.UnixMilli(c.state.Time)) > marksFor {
 		return
 	}
-	if c.state.Anchored > 0 && c.rebuild == nil {
-		c.stats.Value(now.UnixMilli(), c.state.PerpValue(p.markets, p.marks))
+	if worth, ok := c.state.PerpValue(p.markets, p.marks); ok && c.rebuild == nil {
+		c.stats.Value(now.UnixMilli(), worth)
 	}
 	p.wanted.wantIfLarge(c.state, p.markets, p.marks, now)
 }

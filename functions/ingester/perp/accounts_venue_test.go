@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/quagmt/udecimal"
 
+	"quotary/localstack/sim/venue"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -46,7 +49,8 @@ func figuresOf(states []market.AccountState, balances []market.SpotBalance) map[
 		}
 	}
 	for i, b := range balances {
-		all[figure{b.Coin, "balance"}] = fmt.Sprint("the ", i, ". ", market.Text(b.Total), ", hold ", market.Text(b.Hold), ", entry ", market.Text(b.EntryNtl), ", token ", b.Token)
+		all[figure{b.Coin, "balance"}] = fmt.Sprint("the ", i, ". ", market.Text(b.Total), ", entry ", market.Text(b.EntryNtl), ", lent ", market.Text(b.Lent), ", token ", b.Token)
+		all[figure{b.Coin, "hold"}] = market.Text(b.Hold)
 	}
 	return all
 }
@@ -99,6 +103,8 @@ type derived struct {
 	marks    market.Marks
 	reserves openorders.Reserves
 	stats    map[string]*market.TraderStats
+
+	netBefore map[string]market.Decimal // what had come into the perpetuals of an account before its mode was known, less what the venue says
 }
 
 // reducing are the orders of an account in perps that only reduced a position and were
@@ -135,9 +141,10 @@ func (d *derived) checkReducing(of map[string]reducing) (marked int64) {
 // pure folds accounts without an ingester: the arithmetic alone.
 type pure struct {
 	derived
-	orders *market.OpenOrders
-	events int
-	kinds  map[string]int // of the events
+	orders  *market.OpenOrders
+	unknown map[string]bool // types of ledger updates of which no rule tells what they move
+	events  int
+	kinds   map[string]int // of the events
 }
 
 // add folds what happened in a block, and anchors the accounts that are new.
@@ -145,7 +152,7 @@ func (p *pure) add(b *Batch) {
 	t := p.sim.t
 	t.Helper()
 	p.events += len(b.Payments) + len(b.Ledgers) + len(b.Fills)
-	fresh := map[string]bool{}
+	fresh, told := map[string]bool{}, map[string]bool{} // told are to be told by the venue what happened
 	of := func(address string) *market.Account {
 		if p.accounts[address] == nil {
 			p.accounts[address], fresh[address] = &market.Account{Address: address}, true
@@ -158,12 +165,18 @@ func (p *pure) add(b *Batch) {
 		}
 	}
 	for i := range b.Payments {
-		taken(of(b.Payments[i].Address).Payment(&b.Payments[i]), b.Payments[i])
+		taken(of(b.Payments[i].Address).Payment(&b.Payments[i], p.sim.markets), b.Payments[i])
 		p.kinds["funding"]++
 	}
 	for i := range b.Ledgers {
-		taken(of(b.Ledgers[i].Address).Ledger(&b.Ledgers[i]), b.Ledgers[i])
-		p.kinds[b.Ledgers[i].Type]++
+		l := &b.Ledgers[i]
+		if got := of(l.Address).Ledger(l, p.sim.markets, p.marks); got == market.Unknown && p.unknown[l.Type] {
+			told[l.Address] = true
+			delete(p.netBefore, l.Address)
+		} else {
+			taken(got, *l)
+		}
+		p.kinds[l.Type]++
 	}
 	for i := range b.Orders {
 		p.orders.Add(&b.Orders[i], false)
@@ -176,7 +189,7 @@ func (p *pure) add(b *Batch) {
 		}
 		a := of(f.Address)
 		p.count(f, a)
-		got, trade := a.Fill(f, p.sim.markets)
+		got, trade := a.Fill(f, p.sim.markets, p.marks)
 		taken(got, *f)
 		if trade != nil {
 			p.trades = append(p.trades, trade)
@@ -186,13 +199,20 @@ func (p *pure) add(b *Batch) {
 		p.kinds["leverage change"] += int(changes.leverage)
 		p.kinds["margin added"] += int(changes.marginIn)
 		p.kinds["margin removed"] += int(changes.marginOut)
+		p.kinds["mode change"] += int(changes.mode)
 		if !fresh[address] {
-			p.anchorAgain(address)
+			p.anchorAgain(address, told[address])
+			delete(told, address)
+		}
+	}
+	for address := range told {
+		if !fresh[address] {
+			p.anchorAgain(address, true)
 		}
 	}
 	for address := range fresh {
 		anchor := p.sim.anchor(address)
-		p.accounts[address].Anchor(&anchor)
+		p.accounts[address].Anchor(&anchor, p.sim.markets, p.sim.marks())
 	}
 	p.marks, p.reserves.Coins = p.sim.marks(), map[string]openorders.ReserveColumn{}
 	for _, coin := range p.orders.Rank(true) {
@@ -228,16 +248,21 @@ func (p *pure) count(f *market.Fill, a *market.Account) {
 	}
 }
 
-// anchorAgain takes over what the venue says of an account that changed a leverage or an
-// isolated margin, and requires that only these differ, and no money comes of it.
-func (p *pure) anchorAgain(address string) {
+// anchorAgain takes over what the venue says of an account that changed a leverage, an
+// isolated margin or its mode, and requires that only these differ, and no money comes of it,
+// but where something happened to its money that no rule tells.
+func (p *pure) anchorAgain(address string, money bool) {
 	t := p.sim.t
 	t.Helper()
 	anchor := p.sim.anchor(address)
 	moved := map[string]market.Decimal{} // by dex
-	for _, d := range p.accounts[address].Anchor(&anchor) {
+	for _, d := range p.accounts[address].Anchor(&anchor, p.sim.markets, p.sim.marks()) {
 		switch d.Field {
 		case "leverage":
+		case "balance", "lent":
+			if !money {
+				t.Errorf("account %s has another balance: %+v", address, d)
+			}
 		case "margin":
 			moved[market.DexOf(d.Coin)] = moved[market.DexOf(d.Coin)].Add(d.Actual).Sub(d.Folded)
 		case "cash":
@@ -247,7 +272,7 @@ func (p *pure) anchorAgain(address string) {
 		}
 	}
 	for dex, sum := range moved {
-		if !sum.IsZero() {
+		if !sum.IsZero() && !money && !p.accounts[address].Mode.Joint() { // where margins are a part of the balance
 			t.Errorf("account %s moved %s more into isolated positions of dex %q than out of its cash", address, sum, dex)
 		}
 	}
@@ -260,7 +285,7 @@ func (d *derived) check(address string) []string {
 		return []string{"it is not known"}
 	}
 	var got, want []market.AccountState
-	for _, dex := range simDexes {
+	for _, dex := range d.sim.dexes {
 		said := d.sim.state(address, dex)
 		want = append(want, said)
 		got = append(got, a.State(dex, d.markets, d.marks, said.Time))
@@ -269,7 +294,48 @@ func (d *derived) check(address string) []string {
 	if err != nil {
 		d.sim.t.Error(err)
 	}
-	return differ(figuresOf(got, a.Balances(d.markets, reserves)), figuresOf(want, d.sim.balances(address)))
+	balances, known := a.Balances(d.markets, d.marks, reserves)
+	if !known {
+		d.sim.t.Errorf("the balances of account %s are not known", address)
+	}
+	have, said := figuresOf(got, balances), figuresOf(want, d.sim.balances(address))
+	unknownIn(a.Mode, got, have)
+	unknownIn(a.Mode, got, said)
+	return differ(have, said)
+}
+
+// unknownIn leaves out the figures that a mode does not let anyone know, and those that the
+// venue alone can tell.
+func unknownIn(mode market.Mode, states []market.AccountState, all map[figure]string) {
+	if mode == market.ModeStandard {
+		return
+	}
+	for i := range states {
+		s := &states[i]
+		for _, name := range []string{"margin", "cross margin"} {
+			delete(all, figure{s.Dex, name + " account value"})
+			delete(all, figure{s.Dex, name + " total raw usd"})
+			if !mode.Explained() {
+				delete(all, figure{s.Dex, name + " total margin used"})
+			}
+		}
+		delete(all, figure{s.Dex, "withdrawable"})
+		if !mode.Explained() {
+			delete(all, figure{s.Dex, "cross maintenance"})
+		}
+		for k := range s.Positions {
+			if p := &s.Positions[k]; mode != market.ModeUnified && !p.Leverage.Isolated {
+				delete(all, figure{p.Coin, "liquidation price"})
+			}
+		}
+	}
+	if mode == market.ModePortfolio {
+		for f := range all {
+			if f.field == "hold" {
+				delete(all, f)
+			}
+		}
+	}
 }
 
 // steps make a venue go on until there is enough: quick blocks, then long ones to behind
@@ -346,6 +412,99 @@ func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 		}
 	}
 	t.Log(p.kinds)
+}
+
+// leastModes is how many of each kind of what belongs to modes there must be.
+var leastModes = map[string]int{
+	"mode change": 4, "borrowLend": 2, "activateDexAbstraction": 1, "simulatedGrant": 2, "spotTransfer": 10, "send": 20, "funding": 500,
+	"Open Long": 50, "Close Short": 50, "Buy": 20, "Sell": 20, "isolated add": 2, "liquidation": 2, "margin added": 1,
+}
+
+// TestAccountsInEveryModeAreWhatTheVenueSays does the same with accounts in every mode, which
+// trade in three dexes with two collaterals, change their modes, borrow and lend. Each is
+// anchored anew after what no stream tells, and after ledger updates of which no rule tells.
+func TestAccountsInEveryModeAreWhatTheVenueSays(t *testing.T) {
+	t.Parallel()
+	sim := openSimVenue(t, time.Date(2026, 3, 15, 18, 0, 0, 0, time.UTC), venue.Config{Seed: 17, Traders: testenv.Amount(120, 400), FillsPerSecond: 60, JumpEvery: time.Hour, Modes: true})
+	p := &pure{
+		derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, netBefore: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{},
+		unknown: map[string]bool{"simulatedGrant": true, "borrowLend": true, "activateDexAbstraction": true},
+	}
+	enough := testenv.Amount(20_000, 200_000)
+	modes := map[market.Mode]int{}
+	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
+		if t.Failed() {
+			return
+		}
+		p.add(b)
+		events := eventsOf(b)
+		for _, address := range slices.Sorted(maps.Keys(events)) {
+			if truth := sim.venue.TruthOf(address); !truth.Joined || truth.Modes != sim.changes[address].mode {
+				continue // it stands for another chain, or nobody knows of its mode yet
+			}
+			modes[p.accounts[address].Mode]++
+			list := append(p.check(address), p.checkMoney(address)...)
+			if len(list) > 0 {
+				t.Fatalf("after event %d, account %s in mode %s differs:\n%s\nsince its events\n%s", p.events, address, sim.venue.TruthOf(address).Mode, strings.Join(list, "\n"), strings.Join(events[address], "\n"))
+			}
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	p.sums()
+	t.Log(p.events, "events,", len(p.accounts), "accounts;", modes, p.kinds)
+	for kind, least := range leastModes {
+		if p.kinds[kind] < least {
+			t.Errorf("%d of kind %q happened, wanted are %d", p.kinds[kind], kind, least)
+		}
+	}
+	for _, mode := range []market.Mode{market.ModeStandard, market.ModeUnified, market.ModePortfolio, market.ModeOther} {
+		if modes[mode] < 20 {
+			t.Errorf("accounts in mode %d were compared %d times", mode, modes[mode])
+		}
+	}
+}
+
+// checkMoney compares what the two parts of an account are worth with the venue's books, and in
+// modes in which balances stand behind positions what is left of them.
+func (d *derived) checkMoney(address string) (list []string) {
+	a, truth := d.accounts[address], d.sim.venue.TruthOf(address)
+	perp, perpKnown := a.PerpValue(d.markets, d.marks)
+	spot, spotKnown := a.SpotValue(d.markets, d.marks)
+	differs := func(what string, got, want market.Decimal, known bool) {
+		if !known || !got.Equal(want) {
+			list = append(list, fmt.Sprintf("%s: %s, known %t, the venue says %s", what, got, known, want))
+		}
+	}
+	if a.Mode != market.ModeOther {
+		differs("value of the perpetuals", perp, millionths(truth.PerpValue), perpKnown)
+	} else if perpKnown {
+		list = append(list, "the value of the perpetuals is known, in a mode that nobody explains")
+	}
+	differs("value of the spot part", spot, millionths(truth.SpotValue), spotKnown)
+	if truth.Modes == 0 && a.Mode != market.ModeOther { // since the mode is known
+		if _, ok := d.netBefore[address]; !ok {
+			d.netBefore[address] = a.NetPerp.Sub(millionths(truth.NetPerp))
+		}
+		differs("what came into the perpetuals", a.NetPerp.Sub(d.netBefore[address]), millionths(truth.NetPerp), true)
+	}
+	if !a.Mode.Joint() {
+		return list
+	}
+	var said struct{ TokenToAvailableAfterMaintenance [][2]any }
+	must.Do(d.sim.t, json.Unmarshal(d.sim.askOf("spotClearinghouseState", address, ""), &said))
+	left := map[string]string{}
+	for _, one := range said.TokenToAvailableAfterMaintenance {
+		left[fmt.Sprint(one[0])] = fmt.Sprint(one[1])
+	}
+	balances, _ := a.Balances(d.markets, d.marks, nil)
+	for _, b := range balances {
+		if want, ok := left[fmt.Sprint(b.Token)]; ok != b.Backs || ok && want != market.Text(b.AfterMaintenance) {
+			list = append(list, fmt.Sprintf("%s after maintenance: %s, backs %t, the venue says %s", b.Coin, market.Text(b.AfterMaintenance), b.Backs, want))
+		}
+	}
+	return list
 }
 
 // sums compares what was realised, paid and traded with the venue's books, by account

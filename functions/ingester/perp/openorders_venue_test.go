@@ -35,7 +35,7 @@ func (s *simVenue) open() (anchors []market.Anchor) {
 	ms := s.venue.Now().UnixMilli()
 	for _, address := range s.venue.Truth().Addresses {
 		a := market.Anchor{Address: address, Listed: map[string]int64{}, Orders: s.orders(address)}
-		for _, dex := range simDexes {
+		for _, dex := range s.dexes {
 			a.Listed[dex] = ms
 		}
 		anchors = append(anchors, a)

@@ -32,13 +32,14 @@ type simVenue struct {
 	read    map[string]int64 // how far each of the node's files was read
 	markets *market.Markets
 	coins   []string // of perpetuals
+	dexes   []string
 
 	changes map[string]adjusted // of each account, as they were when they were asked for last
 }
 
-// adjusted is how often an account changed its open positions by what no stream of the
-// node tells.
-type adjusted struct{ leverage, marginIn, marginOut int64 }
+// adjusted is how often an account changed its open positions, and its mode, by what no
+// stream of the node tells.
+type adjusted struct{ leverage, marginIn, marginOut, mode int64 }
 
 // simDuster is the account by which the venue sells the dust of all. What it takes over is
 // told by the fills of those alone to whom it belonged, so that nothing is to be known of it.
@@ -67,7 +68,10 @@ func newSimVenue(t testing.TB, seed uint64, traders int) *simVenue {
 // openSimVenue opens a venue that begins at a time.
 func openSimVenue(t testing.TB, began time.Time, c venue.Config) *simVenue {
 	t.Helper()
-	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}}
+	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}, dexes: []string{"", "sim"}}
+	if c.Modes {
+		s.dexes = append(s.dexes, "simh")
+	}
 	c.NodeDir, c.Clock = s.dir, func() time.Time { return began }
 	var err error
 	if s.venue, err = venue.Open(c); err != nil {
@@ -95,14 +99,11 @@ func (s *simVenue) describe() {
 
 func (s *simVenue) meta() *market.Meta {
 	m := &market.Meta{Time: s.venue.Now().UnixMilli(), Perps: map[string]json.RawMessage{}, Spot: s.ask(`"type":"spotMeta"`)}
-	for _, dex := range simDexes {
+	for _, dex := range s.dexes {
 		m.Perps[dex] = s.ask(`"type":"meta","dex":"` + dex + `"`)
 	}
 	return m
 }
-
-// simDexes are the dexes of the venue.
-var simDexes = []string{"", "sim"}
 
 // ask is what the venue answers to a request of some members.
 func (s *simVenue) ask(members string) []byte {
@@ -172,7 +173,7 @@ func (s *simVenue) readOn(stream nodeStream, to func() *market.Events) {
 func (s *simVenue) contexts() (all []market.Contexts) {
 	s.t.Helper()
 	ms := s.venue.Now().UnixMilli()
-	for _, dex := range simDexes {
+	for _, dex := range s.dexes {
 		c := must.Get(wire.ParseContexts(dex, ms, s.ask(`"type":"metaAndAssetCtxs","dex":"`+dex+`"`)))(s.t)
 		all = append(all, c)
 	}
@@ -194,8 +195,9 @@ func (s *simVenue) marks() market.Marks {
 // anchor is all that the venue says of an account.
 func (s *simVenue) anchor(address string) market.Anchor {
 	s.t.Helper()
-	a := market.Anchor{Address: address, Leverages: map[string]market.Leverage{}, Orders: s.orders(address)}
-	for _, dex := range simDexes {
+	mode := must.Get(wire.ParseMode(s.askOf("userAbstraction", address, "")))(s.t)
+	a := market.Anchor{Address: address, Mode: mode, Leverages: map[string]market.Leverage{}, Orders: s.orders(address)}
+	for _, dex := range s.dexes {
 		a.Dexes = append(a.Dexes, s.state(address, dex))
 	}
 	a.Spot, a.SpotTime = s.balances(address), a.Dexes[0].Time
@@ -216,9 +218,9 @@ func (s *simVenue) adjusted(b *Batch) map[string]adjusted {
 	}
 	for _, address := range s.venue.Truth().Addresses {
 		truth, had := s.venue.TruthOf(address), s.changes[address]
-		now := adjusted{truth.LeverageChanges, truth.MarginAdded, truth.MarginRemoved}
+		now := adjusted{truth.LeverageChanges, truth.MarginAdded, truth.MarginRemoved, truth.Modes}
 		if now != had {
-			list[address] = adjusted{now.leverage - had.leverage, now.marginIn - had.marginIn, now.marginOut - had.marginOut}
+			list[address] = adjusted{now.leverage - had.leverage, now.marginIn - had.marginIn, now.marginOut - had.marginOut, now.mode - had.mode}
 			s.changes[address] = now
 		}
 	}
@@ -239,7 +241,7 @@ func (s *simVenue) balances(address string) []market.SpotBalance {
 func (s *simVenue) orders(address string) []market.OrderStatus {
 	s.t.Helper()
 	list := []market.OrderStatus{}
-	for _, dex := range simDexes {
+	for _, dex := range s.dexes {
 		var raws []json.RawMessage
 		must.Do(s.t, json.Unmarshal(s.askOf("frontendOpenOrders", address, `,"dex":"`+dex+`"`), &raws))
 		for _, raw := range raws {

@@ -56,6 +56,8 @@ func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Bat
 	a := &hyperliquid.Anchors{Info: c.NodeInfo, Stats: new(source.Stats), Log: c.Logger.With("source", "anchors")}
 	if a.Info == nil {
 		a.Info, a.Budget, a.Behind = c.Info, source.NewBudget(c.AnchorWeight, time.Now), publicBehind
+	} else if c.Info != nil {
+		a.Public, a.PublicBudget = c.Info, source.NewBudget(c.AnchorWeight, time.Now)
 	}
 	a.OldestWait = &wanted.oldestWait
 	a.Wanted = func(ctx context.Context) ([]hyperliquid.WantedAnchor, error) {

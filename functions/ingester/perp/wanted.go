@@ -119,7 +119,7 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 			notional = notional.Add(open.Size.Abs().Mul(marks[a.Holdings[i].Coin]))
 		}
 	}
-	if notional.LessThan(w.value) && a.PerpValue(m, marks).LessThan(w.value) {
+	if worth, _ := a.PerpValue(m, marks); notional.LessThan(w.value) && worth.LessThan(w.value) {
 		return
 	}
 	w.mu.Lock()

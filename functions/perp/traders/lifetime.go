@@ -162,11 +162,11 @@ func (r *reader) follow(ctx context.Context, l *lifetime, list []market.Fill, to
 		}
 	}
 	var account market.Account
-	account.Anchor(&market.Anchor{Leverages: map[string]market.Leverage{l.coin: l.leverage}})
+	account.Anchor(&market.Anchor{Leverages: map[string]market.Leverage{l.coin: l.leverage}}, nil, nil)
 	for i := range list {
 		f := &list[i]
 		for i > 0 && len(paid) > 0 && paid[0].Time < f.Time {
-			account.Payment(&paid[0])
+			account.Payment(&paid[0], nil)
 			paid = paid[1:]
 		}
 		if err := l.fill(&account, f, i == 0, f.Time == l.end && i == len(list)-1); err != nil {
@@ -174,7 +174,7 @@ func (r *reader) follow(ctx context.Context, l *lifetime, list []market.Fill, to
 		}
 	}
 	for i := range paid {
-		account.Payment(&paid[i])
+		account.Payment(&paid[i], nil)
 	}
 	if l.end == 0 {
 		l.now = open(&account, l.coin)
@@ -224,9 +224,9 @@ func (l *lifetime) fill(account *market.Account, f *market.Fill, first, last boo
 	if err != nil {
 		return fmt.Errorf("size of fill %d: %w", f.Tid, err)
 	}
-	if outcome, _ := account.Fill(f, nil); outcome == market.Gap {
+	if outcome, _ := account.Fill(f, nil, nil); outcome == market.Gap {
 		account.Forget(l.coin) // a fill is missing: what it did shows in where this one starts
-		account.Fill(f, nil)
+		account.Fill(f, nil, nil)
 	}
 	s := step{time: f.Time, oid: f.Oid, px: px, sz: sz, buy: f.Side == market.Buy, after: open(account, l.coin)}
 	switch end := f.EndPosition().Abs(); {

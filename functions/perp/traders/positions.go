@@ -97,10 +97,10 @@ func (l *lifetime) point(i int) catalog.PositionPoint {
 		}
 	}
 	value := l.value(s.time, s.px, &s.after)
-	p := pointOf(s.time, value, !l.leverage.Isolated)
+	p := pointOf(s.time, value)
 	after, _ := slices.BinarySearchFunc(l.worth, s.time+1, func(v market.AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
 	if after > 0 && s.time-l.worth[after-1].Time < time.Hour.Milliseconds() {
-		p.EffLeverage = effLeverage(value, l.worth[after-1].Value.Decimal())
+		p.EffLeverage = l.effLeverage(value, l.worth[after-1].Value.Decimal())
 	}
 	return p
 }
@@ -119,12 +119,13 @@ func (l *lifetime) beforeClosing(i int) *market.OpenPosition {
 }
 
 // effLeverage is what a position is worth over what the account is worth, nil where that
-// is nothing.
-func effLeverage(p *market.PositionState, worth market.Decimal) *string {
-	if !worth.IsPos() {
+// is nothing or either is not known.
+func (l *lifetime) effLeverage(p *market.PositionState, worth market.Decimal) *string {
+	value, ok := l.values.markets.Usd(p.Coin, p.PositionValue, l.values.marks.Px)
+	if !ok || !worth.IsPos() {
 		return nil
 	}
-	return new(market.Text(p.PositionValue.MustDiv(worth).RoundHAZ(ratioPlaces)))
+	return new(market.Text(value.MustDiv(worth).RoundHAZ(ratioPlaces)))
 }
 
 // value is the position at a price. Nothing else of the account is known then.
@@ -141,9 +142,9 @@ func (l *lifetime) present() catalog.PositionPoint {
 		state := l.values.state(l.account, market.DexOf(l.coin))
 		i := slices.IndexFunc(state.Positions, func(p market.PositionState) bool { return p.Coin == l.coin && p.Szi.Equal(l.now.Size) })
 		if i >= 0 {
-			p := pointOf(state.Time, &state.Positions[i], state.Unfunded && !state.Positions[i].Leverage.Isolated)
-			if l.account.IsFunded() {
-				p.EffLeverage = effLeverage(&state.Positions[i], l.account.PerpValue(l.values.markets, l.values.marks.Px))
+			p := pointOf(state.Time, &state.Positions[i])
+			if worth, ok := l.account.PerpValue(l.values.markets, l.values.marks.Px); ok {
+				p.EffLeverage = l.effLeverage(&state.Positions[i], worth)
 			}
 			return p
 		}
@@ -154,19 +155,18 @@ func (l *lifetime) present() catalog.PositionPoint {
 		px = last.px
 	}
 	ms := max(last.time, l.values.marks.Time)
-	return pointOf(ms, l.value(ms, px, &l.now), !l.leverage.Isolated)
+	return pointOf(ms, l.value(ms, px, &l.now))
 }
 
 // ratioPlaces is to how many decimal places a ratio is rounded.
 const ratioPlaces = 6
 
-// pointOf writes a position. Alone says that it is cross and the rest of the account is
-// not known: then nobody knows where it would be liquidated.
-func pointOf(ms int64, p *market.PositionState, alone bool) catalog.PositionPoint {
+// pointOf writes a position.
+func pointOf(ms int64, p *market.PositionState) catalog.PositionPoint {
 	return catalog.PositionPoint{
 		Time: ms, Size: market.Text(p.Szi), Leverage: p.Leverage.Value, EntryPrice: known(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue),
 		UnrealizedPnl: known(!p.NoCost, p.UnrealizedPnl), ReturnOnEquity: known(!p.NoCost, p.ReturnOnEquity),
-		LiquidationPrice: known(!alone && hasMargin(p) && !p.LiquidationPx.IsZero(), p.LiquidationPx), MarginUsed: known(hasMargin(p), p.MarginUsed), CumFunding: known(!p.Unseen, p.FundingSinceOpen),
+		LiquidationPrice: known(hasMargin(p) && !p.LiquidationPx.IsZero(), p.LiquidationPx), MarginUsed: known(hasMargin(p), p.MarginUsed), CumFunding: known(!p.Unseen, p.FundingSinceOpen),
 	}
 }
 

@@ -69,9 +69,9 @@ func newAccountWorld(t *testing.T) *accountWorld {
 	_, err := hex.Decode(resting.Account[:], []byte(alice[2:]))
 	must.Do(t, err)
 	storetest.Publish(t, views, openorders.PublishedReserves, openorders.Reserves{Time: minute(0), Coins: map[string]openorders.ReserveColumn{"@107": openorders.NewReserveColumn([]market.SpotReserve{resting})}})
-	w.folded.Anchor(&market.Anchor{Address: alice, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: decimal(t, "1000")}}},
+	w.folded.Anchor(&market.Anchor{Address: alice, Mode: market.ModeStandard, Dexes: []market.AccountState{{Time: minute(600), CrossMargin: market.MarginSummary{AccountValue: decimal(t, "1000")}}},
 		Leverages: map[string]market.Leverage{"BTC": {Value: 10}, "ETH": {Isolated: true, Value: 5}},
-		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: decimal(t, "2.5"), EntryNtl: decimal(t, "30")}}, SpotTime: minute(600)})
+		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal(t, "50.5")}, {Coin: "HYPE", Token: 150, Total: decimal(t, "2.5"), EntryNtl: decimal(t, "30")}}, SpotTime: minute(600)}, nil, nil)
 	return w
 }
 
@@ -89,7 +89,7 @@ func (w *accountWorld) fill(t *testing.T, before int64, coin string, oid int64, 
 		f.StartPosition = market.Text(h.Open.Size)
 	}
 	storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, f)
-	outcome, done := w.folded.Fill(&f, nil)
+	outcome, done := w.folded.Fill(&f, nil, nil)
 	if outcome != market.Applied {
 		t.Fatalf("fill %d is %s", f.Tid, outcome)
 	}
@@ -105,7 +105,7 @@ func (w *accountWorld) pay(t *testing.T, before int64, coin, usdc string) {
 	h, _ := w.folded.Holding(coin)
 	p := market.FundingPayment{Address: alice, Coin: coin, Time: minute(before), USDC: usdc, Szi: market.Text(h.Open.Size), Rate: "0.0000125"}
 	storetest.PutLog(t, w.log, payments.Name, payments.AppendRows, p)
-	if outcome := w.folded.Payment(&p); outcome != market.Applied {
+	if outcome := w.folded.Payment(&p, nil); outcome != market.Applied {
 		t.Fatalf("payment of %s is %s", coin, outcome)
 	}
 }
@@ -280,12 +280,12 @@ func TestAHistoryHasNoPointWithoutAnEntryPrice(t *testing.T) {
 			f.Address, f.Coin, f.Side, f.Px, f.ClosedPnl, f.Time, f.Tid, f.Oid = alice, "BTC", market.Buy, "120", "0.0", minute(10-int64(i)), int64(i+1), int64(i+1)
 			f.Hash, f.Fee, f.FeeToken, f.Dir = "0x5a", "0.1", "USDC", "Open Long"
 			storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, f)
-			w.folded.Fill(&f, nil)
+			w.folded.Fill(&f, nil, nil)
 		}
 		if told != "" {
 			w.folded.Anchor(&market.Anchor{Dexes: []market.AccountState{{Time: minute(2), Positions: []market.PositionState{{
 				Coin: "BTC", Szi: decimal(t, "5"), Leverage: market.Leverage{Value: 10}, PositionValue: decimal(t, "700"), UnrealizedPnl: decimal(t, "700").Sub(decimal(t, told)),
-			}}}}})
+			}}}}}, nil, nil)
 		}
 		w.store(t)
 		var got []string
@@ -350,7 +350,7 @@ func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndHasNothing(t *testing.
 	w := newAccountWorld(t)
 	w.accounts.patience = time.Hour
 	var nobody market.Account
-	nobody.Anchor(&market.Anchor{Address: carol, Dexes: []market.AccountState{{Time: w.Now().Add(-freshFor - time.Minute).UnixMilli()}}})
+	nobody.Anchor(&market.Anchor{Address: carol, Mode: market.ModeStandard, Dexes: []market.AccountState{{Time: w.Now().Add(-freshFor - time.Minute).UnixMilli()}}}, nil, nil)
 	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&nobody)}))
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
 	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 1 || got[0].State == nil || *got[0].State.MarginSummary.AccountValue != "0.0" {
@@ -393,7 +393,7 @@ func TestAClosedPositionOfWhichOneFillIsKnown(t *testing.T) {
 	f := market.Fill{Address: alice, Coin: "BTC", Side: market.Sell, Sz: "2", Px: "120", StartPosition: "2.0", ClosedPnl: "20.0", Time: minute(10), Tid: 1, Oid: 1, Hash: "0x5a", Fee: "0.1", FeeToken: "USDC", Dir: "Close Long"}
 	storetest.PutLog(t, w.log, fills.Name, fills.AppendRows, f)
 	var fresh market.Account
-	_, trade := fresh.Fill(&f, nil)
+	_, trade := fresh.Fill(&f, nil, nil)
 	storetest.PutLog(t, w.log, completedtrades.Name, completedtrades.AppendRows, *trade)
 	target := ofAlice + "/completed-position-%s/BTC?endTime=" + strconv.FormatInt(trade.End, 10)
 	got := apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, fmt.Sprintf(target, "history")))

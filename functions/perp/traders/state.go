@@ -36,42 +36,51 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 	}
 	list := []catalog.AddressSpotState{}
 	for address, account := range v.each(in.Addresses) {
-		if account == nil || account.SpotTime == 0 {
-			list = append(list, catalog.AddressSpotState{Address: address})
-			continue
-		}
-		reserves, err := orders.Reserved(account.Address)
-		if err != nil {
-			return nil, err
-		}
-		state := catalog.SpotState{Balances: []catalog.SpotBalance{}}
-		for _, b := range account.Balances(v.markets, reserves) {
-			balance := catalog.SpotBalance{
-				Coin: b.Coin, Total: market.Text(b.Total), Hold: known(orders.Time > 0, b.Hold), EntryNtl: known(!b.NoCost, b.EntryNtl),
+		row := catalog.AddressSpotState{Address: address}
+		if account != nil {
+			reserves, err := orders.Reserved(account.Address)
+			if err != nil {
+				return nil, err
 			}
-			if b.Token >= 0 {
-				balance.Token = &b.Token
+			if balances, ok := account.Balances(v.markets, v.marks.Px, reserves); ok {
+				row.SpotState = new(spotState(account.Mode, balances, orders.Time > 0))
 			}
-			state.Balances = append(state.Balances, balance)
 		}
-		list = append(list, catalog.AddressSpotState{Address: address, SpotState: &state})
+		list = append(list, row)
 	}
 	return list, nil
 }
 
+// spotState writes balances as the venue does in a mode. Held says that open orders are known.
+func spotState(mode market.Mode, balances []market.SpotBalance, held bool) catalog.SpotState {
+	state := catalog.SpotState{Balances: []catalog.SpotBalance{}, PortfolioMarginEnabled: mode == market.ModePortfolio}
+	for _, b := range balances {
+		balance := catalog.SpotBalance{Coin: b.Coin, Total: market.Text(b.Total), Hold: known(held, b.Hold), EntryNtl: known(!b.NoCost, b.EntryNtl)}
+		if b.Token >= 0 {
+			balance.Token = &b.Token
+		}
+		if mode == market.ModePortfolio { // hold is then net of what could be borrowed, which nobody tells
+			balance.Hold, balance.SpotHold = nil, balance.Hold
+			balance.Supplied, balance.Borrowed = known(b.Lent.IsPos(), b.Lent), known(b.Lent.IsNeg(), b.Lent.Neg())
+		}
+		if mode.Joint() && b.Backs && b.Token >= 0 {
+			state.TokenToAvailableAfterMaintenance = append(state.TokenToAvailableAfterMaintenance, catalog.TokenAvailable{b.Token, market.Text(b.AfterMaintenance)})
+		}
+		state.Balances = append(state.Balances, balance)
+	}
+	return state
+}
+
 func clearinghouseState(s *market.AccountState) catalog.ClearinghouseState {
 	state := catalog.ClearinghouseState{
-		MarginSummary: marginSummary(&s.Margin, !s.Unfunded), CrossMarginSummary: marginSummary(&s.CrossMargin, !s.Unfunded),
-		CrossMaintenanceMarginUsed: market.Text(s.CrossMaintenance), Withdrawable: known(!s.Unfunded, s.Withdrawable),
+		MarginSummary: marginSummary(s, &s.Margin), CrossMarginSummary: marginSummary(s, &s.CrossMargin),
+		CrossMaintenanceMarginUsed: known(s.Mode.Explained(), s.CrossMaintenance), Withdrawable: known(!s.Unvalued, s.Withdrawable),
 		AssetPositions: []catalog.AssetPosition{}, Time: s.Time,
 	}
 	for i := range s.Positions {
 		p := positionState(&s.Positions[i])
 		if s.Unfunded {
 			p.CumFunding.AllTime = nil
-		}
-		if s.Unfunded && !s.Positions[i].Leverage.Isolated {
-			p.LiquidationPx = nil
 		}
 		if p.MarginUsed == nil {
 			state.MarginSummary.TotalMarginUsed = nil
@@ -81,11 +90,11 @@ func clearinghouseState(s *market.AccountState) catalog.ClearinghouseState {
 	return state
 }
 
-// marginSummary writes a summary, without what follows from the cash where that is not known.
-func marginSummary(m *market.MarginSummary, funded bool) catalog.MarginSummary {
+// marginSummary writes a summary of a state, as far as it is known.
+func marginSummary(s *market.AccountState, m *market.MarginSummary) catalog.MarginSummary {
 	return catalog.MarginSummary{
-		AccountValue: known(funded, m.AccountValue), TotalNtlPos: market.Text(m.TotalNtlPos),
-		TotalRawUsd: known(funded, m.TotalRawUsd), TotalMarginUsed: new(market.Text(m.TotalMarginUsed)),
+		AccountValue: known(!s.Unvalued, m.AccountValue), TotalNtlPos: market.Text(m.TotalNtlPos),
+		TotalRawUsd: known(!s.Unvalued, m.TotalRawUsd), TotalMarginUsed: known(s.Mode.Explained(), m.TotalMarginUsed),
 	}
 }
 

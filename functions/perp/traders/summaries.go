@@ -98,31 +98,36 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func
 
 // summary is what an account holds in all dexes.
 func (v *valuation) summary(a *market.Account) catalog.AccountSummary {
-	var used, notional, atSet market.Decimal // atSet: notional over the leverage that is set
-	positions, funded, margins := int64(0), a.IsFunded(), true
+	var used, notional, atSet market.Decimal // USDC; atSet: notional over the leverage that is set
+	positions, margins, marked := int64(0), a.Mode.Explained(), true
 	for i := range a.Dexes {
 		state := v.state(a, a.Dexes[i].Dex)
-		used, notional = used.Add(state.Margin.TotalMarginUsed), notional.Add(state.Margin.TotalNtlPos)
 		for _, p := range state.Positions {
 			positions++
+			margin, ok := v.markets.Usd(p.Coin, p.MarginUsed, v.marks.Px)
+			value, _ := v.markets.Usd(p.Coin, p.PositionValue, v.marks.Px)
+			marked = marked && ok
 			margins = margins && hasMargin(&p)
-			if share, err := p.PositionValue.Div64(uint64(max(0, p.Leverage.Value))); err == nil {
+			used, notional = used.Add(margin), notional.Add(value)
+			if share, err := value.Div64(uint64(max(0, p.Leverage.Value))); err == nil {
 				atSet = atSet.Add(share)
 			}
 		}
 	}
-	perp, spot := a.PerpValue(v.markets, v.marks.Px), a.SpotValue(v.markets, v.marks.Px)
+	margins = margins && marked
+	perp, perpKnown := a.PerpValue(v.markets, v.marks.Px)
+	spot, spotKnown := a.SpotValue(v.markets, v.marks.Px)
 	row := catalog.AccountSummary{
 		Address: a.Address, CurrentPosition: &positions, MarginUsage: known(margins, used),
-		PerpValue: known(funded, perp), SpotValue: known(a.SpotTime > 0, spot), TotalValue: known(funded && a.SpotTime > 0, perp.Add(spot)),
+		PerpValue: known(perpKnown, perp), SpotValue: known(spotKnown, spot), TotalValue: known(perpKnown && spotKnown, perp.Add(spot)),
 	}
-	if funded {
+	if perpKnown && marked {
 		row.EffLeverage = over(notional, perp)
 	}
-	if funded && margins {
+	if perpKnown && margins {
 		row.MarginUsageRate = over(used, perp)
 	}
-	if atSet.IsPos() {
+	if marked && atSet.IsPos() {
 		row.Leverage = over(notional, atSet)
 	}
 	return row

@@ -61,7 +61,7 @@ func holder(t testing.TB) *market.Account {
 		return &market.OpenPosition{Size: decimal(t, size), Cost: decimal(t, cost)}
 	}
 	return &market.Account{
-		Address: alice, Since: now - 1000, Time: now - 10, Anchored: now - 100, SpotTime: now - 100,
+		Address: alice, Since: now - 1000, Time: now - 10, Mode: market.ModeStandard, Anchored: now - 100, SpotTime: now - 100,
 		Dexes: []market.DexFunds{{Cash: decimal(t, "1000"), Anchored: now - 100}, {Dex: "xyz", Cash: decimal(t, "200"), Anchored: now - 100}},
 		Holdings: []market.Holding{
 			{Coin: "BTC", Leverage: market.Leverage{Value: 10}, Open: open("2", "200")},
@@ -161,7 +161,8 @@ func TestStatisticsOfTraders(t *testing.T) {
 	s.LastOperation = now - 2000
 	s.Value(now-8*dayMs, decimal(t, "1"))
 	s.Value(now-3*hourMs, decimal(t, "1000"))
-	s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"}, decimal(t, "50"))
+	s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"})
+	s.Moved(decimal(t, "50"))
 	s.Value(now-2*hourMs, decimal(t, "1040.5"))
 	s.Value(now-hourMs, decimal(t, "1060"))
 	b.write(t)
@@ -188,7 +189,7 @@ func TestWhatTheVenueHasNotSaidOfAnAccountIsNull(t *testing.T) {
 		Holdings: []market.Holding{{Coin: "BTC", Leverage: market.Leverage{Value: 10}, Open: unseen}, {Coin: "ETH", Leverage: market.Leverage{Isolated: true, Value: 5}, Open: unseen}, {Coin: "NEW", Open: unseen}},
 		Spot:     []market.SpotHolding{{Token: "+441", Total: decimal(t, "5"), NoCost: true}, {Token: market.USDC, Total: decimal(t, "-2")}},
 	}, &market.Account{
-		Address: bob, Since: now - 1000, Time: now - 10, Anchored: now - 100, SpotTime: now - 100, Dexes: []market.DexFunds{{Cash: decimal(t, "-300"), Anchored: now - 100}},
+		Address: bob, Since: now - 1000, Time: now - 10, Mode: market.ModeStandard, Anchored: now - 100, SpotTime: now - 100, Dexes: []market.DexFunds{{Cash: decimal(t, "-300"), Anchored: now - 100}},
 		Holdings: []market.Holding{{Coin: "BTC", Leverage: market.Leverage{Value: 10}, Open: &market.OpenPosition{Size: decimal(t, "2"), Cost: decimal(t, "200")}}},
 		Spot:     []market.SpotHolding{{Token: "+441", Total: decimal(t, "5"), NoCost: true}},
 	})

@@ -45,6 +45,7 @@ const (
 	AnchorsRefused       = "AnchorsRefused"       // questions that it did not answer
 	AnchorsMissed        = "AnchorsMissed"        // answers that came too late to be compared
 	AnchorDifferences    = "AnchorDifferences"    // figures in which an answer contradicts what was folded
+	AnchorsUnexplained   = "AnchorsUnexplained"   // answers about accounts in a mode of which nobody tells how it counts
 	AnchorWait           = "AnchorWait"           // ms for which the followed account has waited that has waited longest to be asked about
 	AccountsNotAsked     = "AccountsNotAsked"     // that the venue should be asked about, beyond what the fold may want; of functions, beyond what a distributor may
 )

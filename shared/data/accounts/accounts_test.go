@@ -35,9 +35,9 @@ func TestTheStoredAccount(t *testing.T) {
 		Use: func(a market.Account) {
 			a.State("", nil, nil, 1)
 			f := market.Fill{Coin: "BTC", Px: "1.0", Sz: "1.0", Side: market.Buy, Time: 1, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0"}
-			a.Fill(&f, nil)
+			a.Fill(&f, nil, nil)
 			a.Forget("BTC")
-			a.Fill(&f, nil)
+			a.Fill(&f, nil, nil)
 		},
 	}.Test(t)
 }
@@ -65,6 +65,8 @@ func fill(t *testing.T, v reflect.Value) {
 		v.SetInt(7)
 	case reflect.Uint64:
 		v.SetUint(7)
+	case reflect.Uint8:
+		v.SetUint(1)
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.String:
@@ -114,7 +116,7 @@ func TestAProductOfHugeDecimalsIsReadAgain(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	a := &market.Account{Time: 5, Dexes: []market.DexFunds{{Anchored: 4}}}
-	a.Fill(&market.Fill{Coin: "BTC", Px: "30135.5", Sz: "0.25", Side: market.Sell, Time: 7, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1", Oid: 9, Tid: 3}, nil)
+	a.Fill(&market.Fill{Coin: "BTC", Px: "30135.5", Sz: "0.25", Side: market.Sell, Time: 7, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1", Oid: 9, Tid: 3}, nil, nil)
 	f.Add(Append(nil, a))
 	f.Add([]byte{version})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -157,11 +159,11 @@ func BenchmarkCodec(b *testing.B) {
 	for i := range int64(10) {
 		f := market.Fill{Address: a.Address, Coin: fmt.Sprint("COIN", i), Px: "105056.0", Sz: "0.00219", Side: market.Buy, Time: markettest.Base + i, Seq: 900_000_000_000_000 + i,
 			Tid: 123_456_789_012_345 + i, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1035", Oid: 313_175_245_535 + i}
-		a.Fill(&f, nil)
+		a.Fill(&f, nil, nil)
 		if i >= 5 {
 			f.Side, f.StartPosition = market.Sell, "0.00219"
 			f.Time, f.Seq, f.Tid = f.Time+1, f.Seq+1, f.Tid+1
-			a.Fill(&f, nil)
+			a.Fill(&f, nil, nil)
 		}
 	}
 	row := Row(a)

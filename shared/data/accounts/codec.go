@@ -8,8 +8,12 @@ import (
 	"quotary/shared/market"
 )
 
-// version begins the bytes of an account.
-const version = 1
+// version begins the bytes of an account. Those of [withoutModes] lack what stands behind
+// positions in the modes other than standard: they are read, and written no more.
+const (
+	version      = 2
+	withoutModes = 1
+)
 
 // Append appends an account without its address, in some 100 bytes and another 50 a coin
 // and 100 an open position. Numbers are varints, times less the account's own.
@@ -20,10 +24,10 @@ func Append(b []byte, a *market.Account) []byte {
 }
 
 func decode(b []byte) (*market.Account, error) {
-	if len(b) == 0 || b[0] != version {
+	if len(b) == 0 || b[0] != version && b[0] != withoutModes {
 		return nil, errBytes
 	}
-	c := coder{r: packed.Reader{B: b[1:]}, reading: true}
+	c := coder{r: packed.Reader{B: b[1:]}, reading: true, withoutModes: b[0] == withoutModes}
 	a := new(market.Account)
 	c.account(a)
 	if !c.r.Done() || !consistent(a) {
@@ -38,6 +42,8 @@ type coder struct {
 	r       packed.Reader
 	w       packed.Writer
 	base    int64 // that times are written less of, ms
+
+	withoutModes bool
 }
 
 func (c *coder) account(a *market.Account) {
@@ -48,10 +54,12 @@ func (c *coder) account(a *market.Account) {
 	c.time(&a.SpotTime)
 	c.decimal(&a.NetPerp)
 	c.decimal(&a.NetSpot)
+	c.mode(&a.Mode)
 	list(c, &a.Dexes, func(d *market.DexFunds) {
 		c.text(&d.Dex)
 		c.decimal(&d.Cash)
 		c.time(&d.Anchored)
+		c.posted(d)
 	})
 	list(c, &a.Spot, func(t *market.SpotHolding) {
 		c.text(&t.Token)
@@ -60,6 +68,10 @@ func (c *coder) account(a *market.Account) {
 		c.flags(&t.NoCost)
 		c.decimal(&t.Off)
 		c.time(&t.OffSince)
+		if !c.withoutModes {
+			c.decimal(&t.Lent)
+			c.flags(&t.Backs)
+		}
 	})
 	list(c, &a.Updates, func(u *market.LedgerUpdate) {
 		c.time(&u.Time)
@@ -67,6 +79,34 @@ func (c *coder) account(a *market.Account) {
 	})
 	c.time(&a.UpdatesSince)
 	list(c, &a.Holdings, c.holding)
+}
+
+func (c *coder) mode(m *market.Mode) {
+	switch {
+	case c.withoutModes:
+	case c.reading:
+		*m = market.Mode(c.r.Byte())
+		c.r.Check(*m <= market.ModeOther)
+	default:
+		c.w.Byte(byte(*m))
+	}
+}
+
+func (c *coder) posted(d *market.DexFunds) {
+	if c.withoutModes {
+		return
+	}
+	has := d.Posted != nil
+	if c.flags(&has); !has {
+		return
+	}
+	if c.reading {
+		d.Posted = new(market.Posted)
+	}
+	p := d.Posted
+	for _, amount := range [...]*market.Decimal{&p.AccountValue, &p.TotalRawUsd, &p.CrossAccountValue, &p.CrossTotalRawUsd, &p.Withdrawable} {
+		c.decimal(amount)
+	}
 }
 
 func (c *coder) holding(h *market.Holding) {
@@ -96,6 +136,9 @@ func (c *coder) position(p *market.OpenPosition) {
 	for _, d := range [...]*market.Decimal{&p.Size, &p.Cost, &p.Margin, &p.FundingSinceOpen, &p.FundingSinceChange,
 		&p.ClosedSize, &p.ClosedValue, &p.Pnl, &p.Fee, &p.MaxSize, &p.MaxValue} {
 		c.decimal(d)
+	}
+	if !c.withoutModes {
+		c.decimal(&p.SaidLiquidationPx)
 	}
 	c.time(&p.Opened)
 	c.time(&p.Reduced)

@@ -17,7 +17,8 @@ type perpMeta struct {
 		OnlyIsolated  bool   `json:"onlyIsolated"`
 		MarginTableID int64  `json:"marginTableId"`
 	} `json:"universe"`
-	MarginTables []marginTable `json:"marginTables"`
+	MarginTables    []marginTable `json:"marginTables"`
+	CollateralToken int           `json:"collateralToken"` // number of the token; 0 is USDC
 }
 
 // marginTable is written as [id, {"marginTiers": [...]}].
@@ -96,9 +97,15 @@ func (v *View) spot() (m spotMeta) {
 // Markets is what the view says of the markets, for who values accounts. It is parsed at
 // every call: keep it as long as the view.
 func (v *View) Markets() *market.Markets {
-	m := &market.Markets{Perps: map[string]market.PerpMarket{}, Spot: map[string]market.SpotMarket{}, Tokens: map[string]int64{}, SpotCoins: map[string]string{}}
+	m := &market.Markets{Perps: map[string]market.PerpMarket{}, Spot: map[string]market.SpotMarket{}, Tokens: map[string]int64{}, SpotCoins: map[string]string{}, Collaterals: map[string]string{}}
+	spot := v.spot()
 	for dex := range v.Perps {
 		perps := v.perps(dex)
+		if token, ok := spot.token(perps.CollateralToken); ok {
+			m.Collaterals[dex] = token.Name
+		} else if perps.CollateralToken == 0 {
+			m.Collaterals[dex] = market.USDC
+		}
 		for i, p := range perps.Universe {
 			// A market without a table has one tier. So have the tables that are not
 			// listed, whose id is the leverage.
@@ -111,7 +118,6 @@ func (v *View) Markets() *market.Markets {
 			}
 		}
 	}
-	spot := v.spot()
 	for _, t := range spot.Tokens {
 		m.Tokens[t.Name] = int64(t.Index)
 	}

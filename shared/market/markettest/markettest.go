@@ -170,14 +170,19 @@ func Account() *rapid.Generator[market.Account] {
 		a := market.Account{
 			Address: Address().Draw(t, "address"), Since: ms("since"), Time: Time().Draw(t, "time"), Anchored: ms("anchored"), SpotTime: ms("spot time"),
 			UpdatesSince: ms("updates since"),
-			NetPerp:      amount("net perp"), NetSpot: amount("net spot"),
+			NetPerp:      amount("net perp"), NetSpot: amount("net spot"), Mode: market.Mode(rapid.IntRange(0, int(market.ModeOther)).Draw(t, "mode")),
 		}
 		for _, dex := range []string{"", "xyz"}[:rapid.IntRange(0, 2).Draw(t, "dexes")] {
-			a.Dexes = append(a.Dexes, market.DexFunds{Dex: dex, Cash: amount("cash"), Anchored: ms("dex anchored")})
+			funds := market.DexFunds{Dex: dex, Cash: amount("cash"), Anchored: ms("dex anchored")}
+			if flag.Draw(t, "posted") {
+				funds.Posted = &market.Posted{AccountValue: amount("value"), TotalRawUsd: amount("raw"), CrossAccountValue: amount("cross value"),
+					CrossTotalRawUsd: amount("cross raw"), Withdrawable: amount("withdrawable")}
+			}
+			a.Dexes = append(a.Dexes, funds)
 		}
 		for _, token := range []string{"HYPE", "USDC"}[:rapid.IntRange(0, 2).Draw(t, "tokens")] {
 			a.Spot = append(a.Spot, market.SpotHolding{Token: token, Total: amount("total"), Cost: amount("cost"), NoCost: flag.Draw(t, "no cost"),
-				Off: amount("off"), OffSince: ms("off since")})
+				Off: amount("off"), OffSince: ms("off since"), Lent: amount("lent"), Backs: flag.Draw(t, "backs")})
 		}
 		for i := range rapid.IntRange(0, 3).Draw(t, "updates") {
 			a.Updates = append(a.Updates, market.LedgerUpdate{Time: Base + int64(i), Digest: rapid.Uint64().Draw(t, "digest")})
@@ -191,7 +196,7 @@ func Account() *rapid.Generator[market.Account] {
 			}
 			if size := amount("size"); !size.IsZero() {
 				h.Open = &market.OpenPosition{
-					Size: size, Cost: amount("cost"), NoCost: flag.Draw(t, "no cost"), Margin: amount("margin"), FundingSinceOpen: amount("since open"),
+					Size: size, Cost: amount("cost"), NoCost: flag.Draw(t, "no cost"), Margin: amount("margin"), SaidLiquidationPx: amount("liquidation price"), FundingSinceOpen: amount("since open"),
 					FundingSinceChange: amount("since change"), Opened: ms("opened"), Partial: flag.Draw(t, "partial"), Reduced: ms("reduced"),
 					ClosedSize: amount("closed size"), ClosedValue: amount("closed value"), Pnl: amount("pnl"), Fee: amount("fee"), MaxSize: amount("max size"),
 					MaxValue: amount("max value"), Fills: id().Draw(t, "fills"), Opening: orders("opening"), Closing: orders("closing"),

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -125,7 +126,9 @@ func ParseAccount(raw []byte, dex string) (market.AccountState, error) {
 
 // ParseSpotBalances reads what the venue answers to spotClearinghouseState:
 //
-//	{"balances":[{"coin":"USDC","token":0,"total","hold","entryNtl"}, ...]}
+//	{"balances":[{"coin":"USDC","token":0,"total","hold","entryNtl","supplied","borrowed"}, ...]}
+//
+// The last two are there under portfolio margin alone, and where they are not zero.
 func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
 	var w struct {
 		Balances []struct {
@@ -134,6 +137,8 @@ func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
 			Total    amount `json:"total"`
 			Hold     amount `json:"hold"`
 			EntryNtl amount `json:"entryNtl"`
+			Supplied amount `json:"supplied"`
+			Borrowed amount `json:"borrowed"`
 		} `json:"balances"`
 	}
 	if err := lenient.Object(raw, &w); err != nil {
@@ -147,9 +152,19 @@ func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
 		if !market.ValidCoin(b.Coin) || !b.Total.known {
 			return nil, fmt.Errorf("a spot balance of %.80q: %w", b.Coin, errAccount)
 		}
-		balances[i] = market.SpotBalance{Coin: b.Coin, Token: b.Token, Total: b.Total.Decimal, Hold: b.Hold.Decimal, EntryNtl: b.EntryNtl.Decimal}
+		balances[i] = market.SpotBalance{Coin: b.Coin, Token: b.Token, Total: b.Total.Decimal, Hold: b.Hold.Decimal, EntryNtl: b.EntryNtl.Decimal, Lent: b.Supplied.Sub(b.Borrowed.Decimal)}
 	}
 	return balances, nil
+}
+
+// ParseMode reads what the venue answers to userAbstraction: a mode by its name, as a JSON
+// string.
+func ParseMode(raw []byte) (market.Mode, error) {
+	var name string
+	if err := json.Unmarshal(raw, &name); err != nil || name == "" {
+		return market.ModeUnknown, fmt.Errorf("the mode of an account: %w", errAccount)
+	}
+	return market.ParseMode(name), nil
 }
 
 // ParseLeverage reads the leverage of what the venue answers to activeAssetData:

@@ -57,7 +57,7 @@ func checkValued(t *testing.T, said *market.AccountState) {
 		markets.Perps[p.Coin] = market.PerpMarket{Index: i}
 	}
 	var a market.Account
-	a.Anchor(&market.Anchor{Dexes: []market.AccountState{*said}})
+	a.Anchor(&market.Anchor{Dexes: []market.AccountState{*said}}, nil, nil)
 	got := a.State("", markets, marks, said.Time)
 	for name, pair := range map[string][2]market.Decimal{
 		"accountValue": {got.Margin.AccountValue, said.Margin.AccountValue}, "totalNtlPos": {got.Margin.TotalNtlPos, said.Margin.TotalNtlPos},
@@ -75,7 +75,7 @@ func checkValued(t *testing.T, said *market.AccountState) {
 	}
 	again := *said
 	again.Time++
-	if differences := a.Anchor(&market.Anchor{Dexes: []market.AccountState{again}}); differences != nil {
+	if differences := a.Anchor(&market.Anchor{Dexes: []market.AccountState{again}}, nil, nil); differences != nil {
 		t.Errorf("the same state contradicts itself: %v", differences)
 	}
 }

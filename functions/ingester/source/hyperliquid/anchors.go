@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,6 +26,11 @@ type Anchors struct {
 	Info  *Info
 	Stats *Stats
 	Log   *slog.Logger
+
+	// Public is asked for the modes of accounts where Info refuses them, as an endpoint of
+	// one's own may, within PublicBudget; nil is none.
+	Public       *Info
+	PublicBudget *source.Budget
 
 	// Wanted lists the accounts that are wanted now. It is asked every Poll, and less
 	// often where there are many; questions begin every Poll. 0 means 250 ms.
@@ -60,9 +67,12 @@ const (
 	anchorsAtOnce = 8
 	// anchorAgain is the least time between two questions about an account.
 	anchorAgain = 10 * time.Second
-	// anchorsAll is how often all dexs are asked about an account: in between only
-	// those that it uses.
+	// anchorsAll is how often all dexs are asked about an account, and its mode: in between
+	// only those dexs that it uses.
 	anchorsAll = time.Hour
+	// spotTries is how often balances that stand behind positions are asked for, until no mark
+	// moves meanwhile: see [anchorFollower.spot].
+	spotTries = 5
 	// listEvery is how often the accounts that are wanted are listed at least, however many
 	// there are: a new one of somebody waits for it.
 	listEvery = time.Second
@@ -73,6 +83,7 @@ const (
 	knownMost = 20_000
 
 	weightLeverage = 20 // activeAssetData
+	weightMode     = 20 // userAbstraction
 )
 
 // anchored is what is known of an account that was asked about.
@@ -80,9 +91,11 @@ type anchored struct {
 	asked  time.Time // when it was last
 	busy   bool
 	all    time.Time // when all dexs were asked about
-	used   []string  // dexs that it uses, the main one included
-	empty  bool      // the venue knew nothing of it
-	wanted bool      // in the newest list
+	moded  time.Time // when the mode was said
+	mode   market.Mode
+	used   []string // dexs that it uses, the main one included
+	empty  bool     // the venue knew nothing of it
+	wanted bool     // in the newest list
 
 	followed bool      // there
 	due      time.Time // since when it waits to be asked about; zero while it does not
@@ -167,6 +180,8 @@ type anchorFollower struct {
 	busy   int
 	dexs   []string
 	listed time.Time // when dexs were
+
+	publicModes bool // modes are asked of Public
 }
 
 func newAnchorFollower(a *Anchors, sink Sink) *anchorFollower {
@@ -272,7 +287,16 @@ func (f *anchorFollower) weight(k *anchored, one WantedAnchor, now time.Time) in
 	if now.Sub(k.all) >= anchorsAll {
 		dexs = max(1, len(f.dexs))
 	}
-	return weightState*(dexs+2) + weightOrders*max(1, len(k.used)) + weightLeverage*len(one.Coins)
+	weight := weightState*(dexs+2) + weightOrders*max(1, len(k.used)) + weightLeverage*len(one.Coins)
+	if k.wantsMode(one, now) {
+		weight += weightMode
+	}
+	return weight
+}
+
+// wantsMode reports whether the mode of an account is to be asked for.
+func (k *anchored) wantsMode(one WantedAnchor, now time.Time) bool {
+	return now.Sub(k.moded) >= anchorsAll || k.moded.Before(one.After)
 }
 
 // ask asks about an account. The error is of the sink.
@@ -307,37 +331,14 @@ func (f *anchorFollower) deliver(ctx context.Context, e market.Events) error {
 	return source.OfSink(emit(ctx, time.Now(), &d, f.Stats, f.Log, f.sink))
 }
 
-// question is all that the venue says of an account. The balances, which have no time,
-// are those of between the first answer, whose time they get, and the last, which has the
-// main dex again.
+// question is all that the venue says of an account. A dex that does not answer is left out.
 func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer market.Anchor, err error) {
 	dexs, all, err := f.ofAccount(ctx, one.Address)
 	if err != nil {
 		return answer, err
 	}
 	answer.Address = one.Address
-	first, err := f.state(ctx, one.Address, "")
-	if err != nil {
-		return answer, err
-	}
-	if answer.Spot, err = f.Info.SpotBalances(ctx, one.Address); err != nil {
-		return answer, err
-	}
-	answer.SpotTime = first.Time
-	used := []string{""}
-	for _, dex := range dexs {
-		if dex == "" {
-			continue
-		}
-		state, err := f.state(ctx, one.Address, dex)
-		if err != nil {
-			return answer, err
-		}
-		answer.Dexes = append(answer.Dexes, state)
-		if len(state.Positions) > 0 || !state.Margin.AccountValue.IsZero() {
-			used = append(used, dex)
-		}
-	}
+	mode := f.mode(ctx, one)
 	for _, coin := range one.Coins {
 		leverage, err := f.Info.Leverage(ctx, one.Address, coin)
 		if err != nil {
@@ -348,13 +349,158 @@ func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer
 		}
 		answer.Leverages[coin] = leverage
 	}
+	states, err := f.states(ctx, one.Address, dexs)
+	if err != nil {
+		return answer, err
+	}
+	if err := f.spot(ctx, &answer, states, mode); err != nil {
+		return answer, err
+	}
+	used := f.used(one.Address, answer.Dexes)
 	if err := f.orders(ctx, &answer, used); err != nil {
 		return answer, err
 	}
-	last, err := f.state(ctx, one.Address, "")
-	answer.Dexes = append(answer.Dexes, last)
-	f.note(&answer, used, all)
-	return answer, err
+	f.note(&answer, used, all, mode)
+	return answer, nil
+}
+
+// used are the dexs that an account uses, the main one included; one that did not answer is
+// used if it was before.
+func (f *anchorFollower) used(address string, states []market.AccountState) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	used := []string{""}
+	for i := range states {
+		if s := &states[i]; s.Dex != "" && (len(s.Positions) > 0 || !s.Margin.AccountValue.IsZero()) {
+			used = append(used, s.Dex)
+		}
+	}
+	for _, dex := range f.known[address].used {
+		if !slices.ContainsFunc(states, func(s market.AccountState) bool { return s.Dex == dex }) {
+			used = append(used, dex)
+		}
+	}
+	return used
+}
+
+// mode is the mode of an account: [market.ModeUnknown] where it is not asked for now, or
+// refused. Where Info does not know the question, Public is asked from then on.
+func (f *anchorFollower) mode(ctx context.Context, one WantedAnchor) market.Mode {
+	f.mu.Lock()
+	wanted, public := f.known[one.Address].wantsMode(one, time.Now()), f.publicModes
+	f.mu.Unlock()
+	if !wanted {
+		return market.ModeUnknown
+	}
+	var mode market.Mode
+	var err error
+	if !public {
+		mode, err = f.Info.Mode(ctx, one.Address)
+		var refused *source.RefusedError
+		if errors.As(err, &refused) && refused.Status/100 == 4 && refused.Status != http.StatusTooManyRequests && f.Public != nil {
+			public = true
+			f.mu.Lock()
+			f.publicModes = true
+			f.mu.Unlock()
+		}
+	}
+	if public {
+		if !f.PublicBudget.TrySpend(weightMode) {
+			return market.ModeUnknown
+		}
+		mode, err = f.Public.Mode(ctx, one.Address)
+	}
+	if err != nil && ctx.Err() == nil {
+		f.Stats.Malformed.Add(1)
+		f.Log.Warn("cannot learn the mode of an account", "address", one.Address, "error", err.Error())
+	}
+	return mode
+}
+
+// states are those of dexs that answer, the main one last: without it there is none.
+func (f *anchorFollower) states(ctx context.Context, address string, dexs []string) (states []market.AccountState, err error) {
+	for _, dex := range dexs {
+		if dex == "" {
+			continue
+		}
+		state, err := f.state(ctx, address, dex)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			f.Stats.Malformed.Add(1)
+			f.Log.Warn("a dex does not say what an account has in it", "address", address, "dex", dex, "error", err.Error())
+		default:
+			states = append(states, state)
+		}
+	}
+	main, err := f.state(ctx, address, "")
+	return append(states, main), err
+}
+
+// spot asks for the balances, which have no time, and completes the answer. They are those of
+// between the state of the main dex before, whose time they get, and the one after.
+//
+// Where they stand behind positions, they have the unrealized PnL of these in them, at marks that
+// are told with the positions alone. So they are asked for between the same states twice; where
+// marks or positions move each time, they are left out, and the mode with them.
+func (f *anchorFollower) spot(ctx context.Context, answer *market.Anchor, states []market.AccountState, mode market.Mode) (err error) {
+	f.mu.Lock()
+	joint := cmp.Or(mode, f.known[answer.Address].mode).Joint()
+	f.mu.Unlock()
+	held := []string{""}
+	for i := range states {
+		if s := &states[i]; joint && s.Dex != "" && len(s.Positions) > 0 {
+			held = append(held, s.Dex)
+		}
+	}
+	answer.Mode = mode
+	for range spotTries {
+		before := states[len(states)-1].Time
+		if answer.Spot, err = f.Info.SpotBalances(ctx, answer.Address); err != nil {
+			return err
+		}
+		again, err := f.states(ctx, answer.Address, held)
+		if err != nil {
+			return err
+		}
+		same := !joint || samePositions(states, again)
+		states = newer(states, again)
+		if same {
+			answer.SpotTime = before
+			break
+		}
+	}
+	answer.Dexes = states
+	if answer.SpotTime == 0 {
+		answer.Spot, answer.Mode = nil, market.ModeUnknown
+	}
+	return nil
+}
+
+// samePositions reports whether all positions and what they have made are as they were.
+func samePositions(before, after []market.AccountState) bool {
+	for i := range before {
+		b := &before[i]
+		at := slices.IndexFunc(after, func(s market.AccountState) bool { return s.Dex == b.Dex })
+		if at < 0 && len(b.Positions) == 0 {
+			continue
+		}
+		if at < 0 || !slices.EqualFunc(b.Positions, after[at].Positions, func(x, y market.PositionState) bool {
+			return x.Coin == y.Coin && x.Szi.Equal(y.Szi) && x.UnrealizedPnl.Equal(y.UnrealizedPnl) && x.FundingAllTime.Equal(y.FundingAllTime)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// newer are states, those that were asked for again in the place of those before, the main one last.
+func newer(states, again []market.AccountState) []market.AccountState {
+	list := slices.DeleteFunc(slices.Clone(states), func(s market.AccountState) bool {
+		return slices.ContainsFunc(again, func(n market.AccountState) bool { return n.Dex == s.Dex })
+	})
+	return append(list, again...)
 }
 
 // ofAccount are the dexs to ask about an account.
@@ -378,13 +524,16 @@ func (f *anchorFollower) ofAccount(ctx context.Context, address string) (dexs []
 	return dexs, true, nil
 }
 
-func (f *anchorFollower) note(answer *market.Anchor, used []string, all bool) {
+func (f *anchorFollower) note(answer *market.Anchor, used []string, all bool, mode market.Mode) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := f.known[answer.Address] // not forgotten while it is asked about
 	k.empty = answer.IsEmpty()
 	if k.used = used; all {
 		k.all = time.Now()
+	}
+	if k.mode = cmp.Or(mode, k.mode); answer.Mode != market.ModeUnknown {
+		k.moded = time.Now()
 	}
 }
 
@@ -432,6 +581,15 @@ func (i *Info) SpotBalances(ctx context.Context, user string) ([]market.SpotBala
 		return nil, err
 	}
 	return wire.ParseSpotBalances(raw)
+}
+
+// Mode returns how the money of an account stands behind its positions.
+func (i *Info) Mode(ctx context.Context, user string) (market.Mode, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightMode, infoRequest{Type: "userAbstraction", User: user}, &raw); err != nil {
+		return market.ModeUnknown, err
+	}
+	return wire.ParseMode(raw)
 }
 
 // Leverage returns how an account borrows in a coin, whether it holds any of it or not.

@@ -318,7 +318,7 @@ func TestAnAccountThatTheVenueDoesNotKnowIsAskedAboutHourly(t *testing.T) {
 		}
 	}
 	asked(1)
-	f.note(&market.Anchor{Address: "nobody"}, nil, true)
+	f.note(&market.Anchor{Address: "nobody"}, nil, true, market.ModeUnknown)
 	now = now.Add(10 * time.Minute)
 	asked(0)
 	wanted = nil // for a while nobody asks for it, which does not make it new
