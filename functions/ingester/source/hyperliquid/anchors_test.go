@@ -39,6 +39,8 @@ func accountAnswers(broken map[string]string) func(kind, about string, _ int64) 
 					`"entryPx":"99.5","positionValue":"50.0","unrealizedPnl":"-0.25","liquidationPx":null,"marginUsed":"10.25","cumFunding":{"allTime":"1.5","sinceOpen":"0.5","sinceChange":"0.25"}}}]}`
 			}
 			return `{` + cash + `,"assetPositions":[]}`
+		case "userAbstraction":
+			return `"default"`
 		case "spotClearinghouseState":
 			return `{"balances":[{"coin":"USDC","token":0,"total":"5.5","hold":"0.0","entryNtl":"0.0"}]}`
 		case "activeAssetData":
@@ -120,6 +122,110 @@ func TestAnAccountIsAnnouncedAndThenAnchored(t *testing.T) {
 	}
 }
 
+func TestTheModeIsAskedForAtFirstEveryHourAndWhenSomethingIsLost(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	k := &anchored{moded: now}
+	for _, c := range []struct {
+		after time.Duration
+		lost  time.Time
+		want  bool
+	}{{after: anchorsAll - time.Second}, {after: anchorsAll, want: true}, {after: time.Minute, lost: now}, {after: time.Minute, lost: now.Add(time.Second), want: true}} {
+		if got := k.wantsMode(WantedAnchor{After: c.lost}, now.Add(c.after)); got != c.want {
+			t.Errorf("after %s, with what is lost since %s, it is wanted: %t", c.after, c.lost, got)
+		}
+	}
+	if !new(anchored).wantsMode(WantedAnchor{}, now) {
+		t.Error("at first it is not wanted")
+	}
+}
+
+func TestARefusedModeCostsTheModeAndIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	v := infoVenue{answer: accountAnswers(map[string]string{"userAbstraction": ""})}
+	a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond, Wanted: wantAnchors(WantedAnchor{Address: askedAccount})}
+	for _, one := range followAnchors(t, a, 2) {
+		if one.Mode != market.ModeUnknown || len(one.Dexes) < 2 || one.SpotTime == 0 {
+			t.Errorf("it is anchored by %+v", one)
+		}
+	}
+	if n := v.count("userAbstraction"); n < 2 || a.Stats.Malformed.Load() == 0 {
+		t.Errorf("asked %d times, %d malformed", n, a.Stats.Malformed.Load())
+	}
+}
+
+func TestThePublicEndpointIsAskedForModesThatANodeDoesNotTell(t *testing.T) {
+	t.Parallel()
+	node := infoVenue{answer: accountAnswers(map[string]string{"userAbstraction": ""})}
+	public := infoVenue{answer: accountAnswers(map[string]string{"userAbstraction": `"dexAbstraction"`})}
+	a := &Anchors{Info: node.serve(t), Public: public.serve(t), PublicBudget: source.NewBudget(2*weightMode, time.Now), Stats: new(Stats), Log: slog.New(slog.DiscardHandler),
+		Poll: time.Millisecond, Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour}, WantedAnchor{Address: "0x2", Every: time.Hour}, WantedAnchor{Address: "0x3", Every: time.Hour})}
+	told := 0
+	for _, one := range followAnchors(t, a, 3) {
+		if len(one.Dexes) != 3 {
+			t.Errorf("it is anchored by %+v", one)
+		}
+		if one.Mode == market.ModeOther {
+			told++
+		}
+	}
+	if told != 2 || public.count("userAbstraction") != 2 || len(public.asked) != 2 {
+		t.Errorf("%d modes are told, the public endpoint was asked %v, for two at most", told, public.asked)
+	}
+}
+
+// Balances that stand behind positions have their PnL in them, at marks that only the positions
+// tell: they are those of between two answers with the same.
+func TestBalancesBehindPositionsAreThoseOfMarksThatStayed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		moves int // how often the PnL differs from the answer before
+		asked int // for the balances
+		known bool
+	}{
+		"no mark moves":                 {asked: 1, known: true},
+		"one moves, then none":          {moves: 1, asked: 2, known: true},
+		"they move as often as we look": {moves: 100, asked: spotTries},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answers, states := accountAnswers(map[string]string{"userAbstraction": `"unifiedAccount"`}), 0
+			v := infoVenue{answer: func(kind, about string, start int64) string {
+				answer := answers(kind, about, start)
+				if kind == "clearinghouseState" && about == "" {
+					states++
+					answer = strings.Replace(answer, `"unrealizedPnl":"-0.25"`, fmt.Sprintf(`"unrealizedPnl":"%d.5"`, min(states, c.moves+1)), 1)
+				}
+				return answer
+			}}
+			a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond, Wanted: wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour})}
+			said := followAnchors(t, a, 1)[0]
+			if n := v.count("spotClearinghouseState"); n != c.asked {
+				t.Errorf("asked %d times for the balances, want %d", n, c.asked)
+			}
+			if len(said.Dexes) != 3 || (said.Mode == market.ModeUnified) != c.known || (said.SpotTime > 0) != c.known || (len(said.Spot) > 0) != c.known {
+				t.Errorf("it is anchored by %+v", said)
+			}
+		})
+	}
+}
+
+func TestADexThatDoesNotAnswerCostsNoOther(t *testing.T) {
+	t.Parallel()
+	answers := accountAnswers(nil)
+	v := infoVenue{answer: func(kind, about string, start int64) string {
+		if kind == "clearinghouseState" && about == "abc" {
+			return ""
+		}
+		return answers(kind, about, start)
+	}}
+	a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond, Wanted: wantAnchors(WantedAnchor{Address: askedAccount})}
+	said := followAnchors(t, a, 1)[0]
+	if len(said.Dexes) != 2 || said.Dexes[0].Dex != "xyz" || said.Dexes[1].Dex != "" || said.SpotTime == 0 || said.Mode != market.ModeStandard || a.Stats.Malformed.Load() == 0 {
+		t.Errorf("it is anchored by %+v, %d malformed", said, a.Stats.Malformed.Load())
+	}
+}
+
 // TestAnAnswerThatIsWrongIsNoAnchor: the account is let go on, and asked about again.
 func TestAnAnswerThatIsWrongIsNoAnchor(t *testing.T) {
 	t.Parallel()
@@ -143,7 +249,7 @@ func TestAnAnswerThatIsWrongIsNoAnchor(t *testing.T) {
 func TestWhoIsFollowedGoesFirstAndTheBudgetIsKept(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000)
-	f := anchorFollower{Anchors: &Anchors{Budget: source.NewBudget(2*30, func() time.Time { return now })}, known: map[string]*anchored{}}
+	f := anchorFollower{Anchors: &Anchors{Budget: source.NewBudget(2*50, func() time.Time { return now })}, known: map[string]*anchored{}}
 	var wanted []WantedAnchor
 	for i := range 4 {
 		wanted = append(wanted, WantedAnchor{Address: fmt.Sprint(i), Followed: i == 2, Every: time.Minute})
