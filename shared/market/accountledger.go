@@ -33,6 +33,8 @@ type delta struct {
 	IsDeposit       json.RawMessage `json:"isDeposit"`
 	Vault           string          `json:"vault"`
 	Commission      lenient.Text    `json:"commission"`
+	Operation       string          `json:"operation"`
+	InterestAmount  lenient.Text    `json:"interestAmount"`
 	NetWithdrawnUsd lenient.Text    `json:"netWithdrawnUsd"`
 }
 
@@ -51,7 +53,16 @@ func (a *Account) Ledger(l *Ledger, m *Markets, marks Marks) Outcome {
 		a.Address = strings.Clone(l.Address)
 	}
 	a.seen(l.Time)
-	return a.ledger(l, moves{account: a, markets: m, marks: marks, ms: l.Time})
+	outcome := a.ledger(l, moves{account: a, markets: m, marks: marks, ms: l.Time})
+	if outcome == Unknown && !a.isToldAt(l.Time) {
+		a.loseFunds()
+	}
+	return outcome
+}
+
+// isToldAt reports whether the venue has said all that the account has at a time or later.
+func (a *Account) isToldAt(ms int64) bool {
+	return a.SpotTime >= ms && a.Anchored >= ms && !slices.ContainsFunc(a.Dexes, func(d DexFunds) bool { return d.Anchored < ms })
 }
 
 // remember keeps an update; what is forgotten is forgotten by whole milliseconds. Those of
@@ -77,7 +88,8 @@ func digest(l *Ledger) uint64 {
 }
 
 // ledger moves what an update moves. The kinds are those of the venue's
-// userNonFundingLedgerUpdates; one that is not known moves nothing.
+// userNonFundingLedgerUpdates; of one that is not known, nobody tells what it moves, nor of
+// activateDexAbstraction, from where the money of a dex comes.
 func (a *Account) ledger(l *Ledger, move moves) Outcome {
 	var d delta
 	if lenient.Object(l.Delta, &d) != nil {
@@ -85,7 +97,7 @@ func (a *Account) ledger(l *Ledger, move moves) Outcome {
 	}
 	usdc, amount, fee := move.amount(d.USDC), move.amount(d.Amount), move.amount(d.Fee)
 	value, native := move.amount(d.USDCValue), move.amount(d.NativeTokenFee)
-	net, commission := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission)
+	net, commission, interest := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission), move.amount(d.InterestAmount)
 	toPerp, isDeposit := move.flag(d.ToPerp), move.flag(d.IsDeposit)
 	if move.wrong {
 		return Unknown
@@ -120,7 +132,7 @@ func (a *Account) ledger(l *Ledger, move moves) Outcome {
 	case "send":
 		if from {
 			move.send(d.SourceDex, d.Token, amount.Neg(), value.Neg())
-			move.send(d.SourceDex, d.Token, native.Neg(), Decimal{})
+			move.spot(hype, native.Neg(), Decimal{}) // gas; what it is worth is not said
 			if d.FeeToken == "" {
 				d.FeeToken = USDC
 			}
@@ -161,12 +173,17 @@ func (a *Account) ledger(l *Ledger, move moves) Outcome {
 		move.spot(d.Token, signed(amount, !isDeposit), Decimal{})
 	case "deployGasAuction", "accountActivationGas":
 		move.spot(d.Token, amount.Neg(), signed(value, false))
+	case "borrowLend":
+		return move.lend(d.Operation, d.Token, amount, interest)
 	case "liquidation": // what it costs is in the fills
 	default:
 		return Unknown
 	}
 	return Applied
 }
+
+// hype is the token that pays for gas.
+const hype = "HYPE"
 
 // spotDex is the name by which transfers call an account's spot part.
 const spotDex = "spot"
@@ -212,7 +229,7 @@ func (m *moves) perp(name string, amount, value Decimal) {
 	if a.Mode.Joint() {
 		token, ok := m.markets.collateral(name)
 		if !ok {
-			a.loseBalances()
+			a.loseFunds()
 		}
 		m.spot(token, amount, value)
 		return
@@ -244,6 +261,31 @@ func (m *moves) send(dex, token string, amount, value Decimal) {
 	} else {
 		m.perp(dex, amount, value)
 	}
+}
+
+// lend moves an amount of a token between its balance and what is lent of it. What was lent has
+// grown by its interest before.
+func (m *moves) lend(operation, token string, amount, interest Decimal) Outcome {
+	a := m.account
+	if token == "" {
+		return Unknown
+	}
+	switch operation {
+	case "supply", "repay":
+		amount = amount.Neg()
+	case "withdraw", "borrow":
+	default:
+		return Unknown
+	}
+	if operation == "borrow" || operation == "repay" {
+		interest = interest.Neg()
+	}
+	if m.ms > a.SpotTime {
+		a.move(token, amount)
+		t := a.token(token)
+		t.Lent = t.Lent.Add(interest).Sub(amount)
+	}
+	return Applied
 }
 
 func signed(d Decimal, plus bool) Decimal {

@@ -20,7 +20,7 @@ const saidFor = 60_000
 // https://hyperliquid.gitbook.io/hyperliquid-docs/trading/liquidations
 func (a *Account) State(dex string, m *Markets, marks Marks, ms int64) AccountState {
 	s := AccountState{Dex: dex, Time: ms, Mode: a.Mode, Unfunded: !a.isFunded(dex)}
-	s.Unvalued = s.Unfunded || a.Mode != ModeStandard
+	s.Unvalued = s.Unfunded || a.Anchored == 0 || a.Mode != ModeStandard
 	var funds DexFunds
 	for i := range a.Dexes {
 		if a.Dexes[i].Dex == dex {
@@ -85,7 +85,7 @@ func (a *Account) State(dex string, m *Markets, marks Marks, ms int64) AccountSt
 func (a *Account) room(s *AccountState, m *Markets, marks Marks) (room Decimal, known bool) {
 	switch a.Mode {
 	case ModeStandard:
-		return s.CrossMargin.AccountValue.Sub(s.CrossMaintenance), !s.Unfunded
+		return s.CrossMargin.AccountValue.Sub(s.CrossMaintenance), !s.Unvalued
 	case ModeUnified:
 		token, ok := m.collateral(s.Dex)
 		sums, all := a.sums(m, marks)

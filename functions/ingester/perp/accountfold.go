@@ -220,10 +220,28 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 		p.change(c, now)
 	case market.Unknown:
 		p.figures.unknown.Add(1)
+		if e.kind == ledgerEvent {
+			p.untold(c, e.ledger, now)
+		}
 		p.change(c, now)
 	case market.Duplicate, market.Gap, market.Late: // nothing has changed
 	}
 	return outcome
+}
+
+// mostUntold bounds the types of ledger updates that are said to be unknown.
+const mostUntold = 100
+
+// untold says once of a type of ledger update that nobody tells what it moves, and has the
+// account asked about of which it is.
+func (p *accountStates) untold(c *account, l *market.Ledger, now time.Time) {
+	if !p.types[l.Type] && len(p.types) < mostUntold {
+		p.types[l.Type] = true
+		p.log.Warn("a ledger update of a type that moves nobody knows what: its account is asked about", "type", l.Type, "address", c.address)
+	}
+	if c.state.Anchored == 0 {
+		p.wanted.again(c.address, now)
+	}
 }
 
 func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now time.Time) market.Outcome {

@@ -52,6 +52,7 @@ type accountStates struct {
 	next     []string                // of the broken ones, who is read for the batch at hand
 	listed   bool                    // the view of the broken ones is as they are
 	awaiting map[*account]struct{}   // of which the venue is being asked
+	types    map[string]bool         // of ledger updates that nobody knows, as the log says
 
 	markets *market.Markets
 	marks   market.Marks
@@ -62,7 +63,7 @@ type accountStates struct {
 func newAccountStates(wanted *wantedAccounts, log *slog.Logger) *accountStates {
 	return &accountStates{
 		log: log, wanted: wanted, most: cachedAccounts, cache: map[string]*account{}, dirty: map[*account]struct{}{}, awaiting: map[*account]struct{}{},
-		broken: map[string]bool{}, marks: market.Marks{},
+		broken: map[string]bool{}, types: map[string]bool{}, marks: market.Marks{},
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 func BenchmarkAllProjections(b *testing.B) {
 	for _, n := range []int{20_000, 80_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			sim := newSimVenue(b, 3, 400)
+			sim := newSimVenue(b, 3, 400, false)
 			about := NewBatch()
 			about.Meta, about.Contexts = sim.meta(), sim.contexts()
 			batches, events := []*Batch{about}, 0

@@ -58,11 +58,12 @@ var (
 )
 
 // newSimVenue opens a venue that has not begun, whose prices jump often; it begins at a
-// full hour some hours before a UTC day.
-func newSimVenue(t testing.TB, seed uint64, traders int) *simVenue {
+// full hour some hours before a UTC day. With modes its accounts have every mode, and trade in
+// three dexes with two collaterals.
+func newSimVenue(t testing.TB, seed uint64, traders int, modes bool) *simVenue {
 	t.Helper()
 	began := time.Date(2026, 3, 15, 18, 0, 0, 0, time.UTC)
-	return openSimVenue(t, began, venue.Config{Seed: seed, Traders: traders, FillsPerSecond: 60, JumpEvery: time.Hour})
+	return openSimVenue(t, began, venue.Config{Seed: seed, Traders: traders, FillsPerSecond: 60, JumpEvery: time.Hour, Modes: modes})
 }
 
 // openSimVenue opens a venue that begins at a time.
@@ -207,6 +208,9 @@ func (s *simVenue) anchor(address string) market.Anchor {
 	}
 	return a
 }
+
+// untold are the types of ledger updates of which no rule tells what they move.
+var untold = map[string]bool{"simulatedGrant": true, "activateDexAbstraction": true}
 
 // adjusted lists the accounts that changed a leverage or an isolated margin since it
 // listed them last, with how often. Only a new anchor tells of it; as one is of no use

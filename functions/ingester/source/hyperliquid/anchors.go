@@ -284,19 +284,20 @@ func (f *anchorFollower) noteWait(now time.Time) {
 // weight is about what it costs to ask about an account.
 func (f *anchorFollower) weight(k *anchored, one WantedAnchor, now time.Time) int {
 	dexs := len(k.used)
-	if now.Sub(k.all) >= anchorsAll {
+	if one.wantsAgain(k.all, now) {
 		dexs = max(1, len(f.dexs))
 	}
 	weight := weightState*(dexs+2) + weightOrders*max(1, len(k.used)) + weightLeverage*len(one.Coins)
-	if k.wantsMode(one, now) {
+	if one.wantsAgain(k.moded, now) {
 		weight += weightMode
 	}
 	return weight
 }
 
-// wantsMode reports whether the mode of an account is to be asked for.
-func (k *anchored) wantsMode(one WantedAnchor, now time.Time) bool {
-	return now.Sub(k.moded) >= anchorsAll || k.moded.Before(one.After)
+// wantsAgain reports whether what seldom changes, and was asked for at a time, is to be asked
+// for again: after an hour, and when something was lost.
+func (w *WantedAnchor) wantsAgain(asked, now time.Time) bool {
+	return now.Sub(asked) >= anchorsAll || asked.Before(w.After)
 }
 
 // ask asks about an account. The error is of the sink.
@@ -333,7 +334,7 @@ func (f *anchorFollower) deliver(ctx context.Context, e market.Events) error {
 
 // question is all that the venue says of an account. A dex that does not answer is left out.
 func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer market.Anchor, err error) {
-	dexs, all, err := f.ofAccount(ctx, one.Address)
+	dexs, all, err := f.ofAccount(ctx, one)
 	if err != nil {
 		return answer, err
 	}
@@ -387,7 +388,7 @@ func (f *anchorFollower) used(address string, states []market.AccountState) []st
 // refused. Where Info does not know the question, Public is asked from then on.
 func (f *anchorFollower) mode(ctx context.Context, one WantedAnchor) market.Mode {
 	f.mu.Lock()
-	wanted, public := f.known[one.Address].wantsMode(one, time.Now()), f.publicModes
+	wanted, public := one.wantsAgain(f.known[one.Address].moded, time.Now()), f.publicModes
 	f.mu.Unlock()
 	if !wanted {
 		return market.ModeUnknown
@@ -504,10 +505,10 @@ func newer(states, again []market.AccountState) []market.AccountState {
 }
 
 // ofAccount are the dexs to ask about an account.
-func (f *anchorFollower) ofAccount(ctx context.Context, address string) (dexs []string, all bool, err error) {
+func (f *anchorFollower) ofAccount(ctx context.Context, one WantedAnchor) (dexs []string, all bool, err error) {
 	f.mu.Lock()
-	known, listed, used := f.dexs, f.listed, f.known[address].used
-	all = time.Since(f.known[address].all) >= anchorsAll
+	known, listed, used := f.dexs, f.listed, f.known[one.Address].used
+	all = one.wantsAgain(f.known[one.Address].all, time.Now())
 	f.mu.Unlock()
 	if !all {
 		return used, false, nil

@@ -122,20 +122,19 @@ func TestAnAccountIsAnnouncedAndThenAnchored(t *testing.T) {
 	}
 }
 
-func TestTheModeIsAskedForAtFirstEveryHourAndWhenSomethingIsLost(t *testing.T) {
+func TestTheModeAndAllDexsAreAskedForAtFirstEveryHourAndWhenSomethingIsLost(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000)
-	k := &anchored{moded: now}
 	for _, c := range []struct {
 		after time.Duration
 		lost  time.Time
 		want  bool
 	}{{after: anchorsAll - time.Second}, {after: anchorsAll, want: true}, {after: time.Minute, lost: now}, {after: time.Minute, lost: now.Add(time.Second), want: true}} {
-		if got := k.wantsMode(WantedAnchor{After: c.lost}, now.Add(c.after)); got != c.want {
+		if got := (&WantedAnchor{After: c.lost}).wantsAgain(now, now.Add(c.after)); got != c.want {
 			t.Errorf("after %s, with what is lost since %s, it is wanted: %t", c.after, c.lost, got)
 		}
 	}
-	if !new(anchored).wantsMode(WantedAnchor{}, now) {
+	if !new(WantedAnchor).wantsAgain(time.Time{}, now) {
 		t.Error("at first it is not wanted")
 	}
 }
