@@ -27,6 +27,7 @@ func (s *Stack) startVenue(context.Context) error {
 		// thousand a second: the history is in within a minute.
 		HistoryFills: 480 * s.cfg.History,
 		Retain:       24 * time.Hour,
+		Modes:        true,
 		Log:          s.log,
 	})
 	if err != nil {
