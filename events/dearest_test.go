@@ -309,7 +309,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 			Address: trader, Time: ms, Status: market.StatusFilled, Coin: "BTC", Side: "B", LimitPx: "64000.5", Sz: "0.0", OrigSz: "1.0", Oid: busyID + int64(n%2)*tid,
 			Timestamp: ms, OrderType: "Limit", Tif: "Gtc", Hash: "0x" + strings.Repeat("cd", 32), Seq: tid,
 		})
-		moved = append(moved, market.Ledger{Address: trader, Time: ms, Hash: fmt.Sprintf("0x%064x", n), Type: market.LedgerDeposit, USDC: "100.5", Delta: json.RawMessage(`{"type":"deposit","usdc":"100.5"}`)})
+		moved = append(moved, market.Ledger{Address: trader, Time: ms, Hash: fmt.Sprintf("0x%064x", n), Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "100.5", Delta: json.RawMessage(`{"type":"deposit","usdc":"100.5"}`)})
 		paid = append(paid, market.FundingPayment{Address: trader, Coin: "BTC", Time: ms, USDC: "-1.25", Szi: "2.5", Rate: "0.0000125", Seq: tid})
 		trade := market.CompletedTrade{
 			Address: trader, Coin: "BTC", Long: true, Size: one, EntryPx: one, ClosePx: one, Start: ms - 1000, End: ms, Tid: tid, Pnl: one, Fee: one, Funding: one,

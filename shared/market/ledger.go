@@ -24,9 +24,17 @@ type Ledger struct {
 	Hash    string // of the transaction
 	Type    string // of Delta: LedgerDeposit, LedgerWithdraw, accountClassTransfer, ...
 
-	// USDC and Fee are what a deposit or a withdrawal moved and cost, both without a
-	// sign; "" of everything else, and where the venue names no fee.
+	// Funds is LedgerDeposit or LedgerWithdraw where money came from outside of the venue or
+	// left it, by whatever route; "" of everything else. See [Ledger.Route].
+	Funds string
+
+	// USDC and Fee are what a deposit or a withdrawal moved and cost in USDC, both without a
+	// sign; "" of everything else, of other tokens, and where the venue names no fee.
 	USDC, Fee string
+
+	// Value is what a deposit or withdrawal of another token was worth, USDC; "" where the
+	// venue does not say.
+	Value string
 
 	Delta json.RawMessage // as the venue wrote it: {"type":"deposit","usdc":".."}
 }

@@ -59,7 +59,7 @@ type Activity struct {
 	ProfitableAddOns int64   // those made while the position was in profit
 	ReduceOnly       int64   // orders that were filled and could only reduce a position
 	TakeProfitStop   int64   // those that took a profit or stopped a loss
-	Deposits         Decimal // USDC from outside the venue
+	Deposits         Decimal // what came from outside the venue, USDC
 	Active           int64   // days with a fill
 	Trades           TradeSum
 }
@@ -179,11 +179,12 @@ func (s *TraderStats) Moved(perpIn Decimal) { s.NetIn = s.NetIn.Add(perpIn) }
 
 // Ledger takes a ledger update in, but for what it moves.
 func (s *TraderStats) Ledger(l *Ledger) {
-	if l.Type != LedgerDeposit || l.USDC == "" {
+	value := cmp.Or(l.USDC, l.Value)
+	if l.Funds != LedgerDeposit || value == "" {
 		return
 	}
 	if d := s.day(l.Time); d != nil {
-		d.Deposits = d.Deposits.Add(mustDecimal(l.USDC))
+		d.Deposits = d.Deposits.Add(mustDecimal(value))
 	}
 }
 

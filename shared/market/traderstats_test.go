@@ -181,7 +181,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	s.Fill(dust, market.NoAddOn)
 	spot.Coin = "#441"
 	s.Fill(spot, market.NoAddOn)
-	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, USDC: "100"})
+	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "100"})
 	s.Moved(dec(t, "100"))
 	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"})
 	s.Moved(dec(t, "-30"))

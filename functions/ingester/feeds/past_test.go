@@ -23,7 +23,7 @@ func (w *world) readingPast(most time.Duration) (read func()) {
 }
 
 func ledgerUpdate(hash string, at time.Time) market.Ledger {
-	return market.Ledger{Address: alice, Time: at.UnixMilli(), Hash: hash, Type: "deposit", USDC: "7.0", Delta: []byte(`{"type":"deposit","usdc":"7.0"}`)}
+	return market.Ledger{Address: alice, Time: at.UnixMilli(), Hash: hash, Type: "deposit", Funds: "deposit", USDC: "7.0", Delta: []byte(`{"type":"deposit","usdc":"7.0"}`)}
 }
 
 var ofAlice = []channel.Subscription{{Type: channel.UserFills, User: alice}, {Type: channel.UserNonFundingLedgerUpdates, User: alice}}

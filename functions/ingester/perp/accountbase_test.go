@@ -174,7 +174,7 @@ func TestARebuildUnderARetentionMakesNothingPoorer(t *testing.T) {
 		w.emit(
 			&Batch{Events: market.Events{AnchorRequests: []string{address}, Anchors: []market.Anchor{anchorOf(address, long.Add(1500*time.Millisecond), "2.0", "200")}}},
 			traded(address, long, 2, market.Sell, "2.0", "110.0", "2.0", "20.0"),
-			&Batch{Events: market.Events{Ledgers: []market.Ledger{{Address: address, Time: long.UnixMilli() + 3000, Hash: "0x3", Type: market.LedgerDeposit, USDC: "1000.0", Delta: []byte(`{"type":"deposit","usdc":"1000.0"}`)}}}},
+			&Batch{Events: market.Events{Ledgers: []market.Ledger{{Address: address, Time: long.UnixMilli() + 3000, Hash: "0x3", Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "1000.0", Delta: []byte(`{"type":"deposit","usdc":"1000.0"}`)}}}},
 			traded(address, long, 4, market.Buy, "3.0", "100.0", "0.0", "0.0"),
 			&Batch{Events: market.Events{Payments: []market.FundingPayment{{Address: address, Coin: "BTC", Time: long.UnixMilli() + 5000, USDC: "-0.5", Szi: "3.0", Rate: "0.0001", Seq: 5}}}},
 			traded(address, long, 6, market.Buy, "1.0", "101.0", "3.0", "0.0"),

@@ -30,7 +30,7 @@ func drawAccounts(t *rapid.T) (all []*Batch) {
 				b.Payments = []market.FundingPayment{{Address: address, Coin: coin, Time: ms, USDC: "-0.25", Szi: tenths(held), Rate: "0.0001", Seq: int64(i)}}
 			}
 		case 1:
-			b.Ledgers = []market.Ledger{{Address: address, Time: ms, Hash: fmt.Sprint("0x", i), Type: market.LedgerDeposit, USDC: "5.5", Delta: []byte(`{"type":"deposit","usdc":"5.5"}`)}}
+			b.Ledgers = []market.Ledger{{Address: address, Time: ms, Hash: fmt.Sprint("0x", i), Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "5.5", Delta: []byte(`{"type":"deposit","usdc":"5.5"}`)}}
 		default:
 			size := rapid.IntRange(1, 30).Draw(t, "size")
 			if held != 0 && rapid.Bool().Draw(t, "close") {

@@ -103,6 +103,7 @@ type derived struct {
 	reserves openorders.Reserves
 	stats    map[string]*market.TraderStats
 
+	funds     map[string]market.Decimal // USDC deposited less withdrawn, by account
 	netBefore map[string]market.Decimal // what had come into the perpetuals of an account before its mode was known, less what the venue says
 }
 
@@ -175,6 +176,13 @@ func (p *pure) add(b *Batch) {
 			taken(got, *l)
 		}
 		p.kinds[l.Type]++
+		if l.USDC != "" {
+			amount := udecimal.MustParse(l.USDC)
+			if l.Funds == market.LedgerWithdraw {
+				amount = amount.Neg()
+			}
+			p.funds[l.Address] = p.funds[l.Address].Add(amount)
+		}
 	}
 	for i := range b.Orders {
 		p.orders.Add(&b.Orders[i], false)
@@ -391,7 +399,7 @@ var leastKinds = map[string]int{
 func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
 	sim := newSimVenue(t, 13, testenv.Amount(120, 400), false)
-	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets}, orders: new(market.OpenOrders), kinds: map[string]int{}}
+	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, funds: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
 	enough := testenv.Amount(5_000, 100_000)
 	block := 0
 	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
@@ -434,7 +442,7 @@ var leastModes = map[string]int{
 func TestAccountsInEveryModeAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
 	sim := newSimVenue(t, 17, testenv.Amount(120, 400), true)
-	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, netBefore: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
+	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, funds: map[string]market.Decimal{}, netBefore: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
 	enough := testenv.Amount(20_000, 200_000)
 	modes := map[market.Mode]int{}
 	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
@@ -487,6 +495,7 @@ func (d *derived) checkMoney(address string) (list []string) {
 	} else if perpKnown {
 		list = append(list, "the value of the perpetuals is known, in a mode that nobody explains")
 	}
+	differs("what was deposited less withdrawn", d.funds[address], millionths(truth.Deposited-truth.Withdrawn), true)
 	differs("value of the spot part", spot, millionths(truth.SpotValue), spotKnown)
 	if truth.Modes == 0 && a.Mode != market.ModeOther { // since the mode is known
 		if _, ok := d.netBefore[address]; !ok {

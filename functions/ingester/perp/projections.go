@@ -36,6 +36,7 @@ func projections(accounts *accountStates) ([]Projection, *Klines) {
 		newPairFundings(),
 		newLiquidations(),
 		newOpenOrders(),
+		&fundsIndex{},
 		accounts,
 	}, klines
 }

@@ -115,10 +115,10 @@ func movement(l *market.Ledger) (catalog.FundsMovement, error) {
 	if err != nil {
 		return catalog.FundsMovement{}, fmt.Errorf("%s of %s at %d: %w", l.Type, l.Address, l.Time, err)
 	}
-	if l.Type == market.LedgerWithdraw {
+	if l.Funds == market.LedgerWithdraw {
 		usdc = usdc.Neg()
 	}
-	m := catalog.FundsMovement{Address: l.Address, Time: l.Time, Type: l.Type, Hash: l.Hash, USDC: json.Number(market.Text(usdc))}
+	m := catalog.FundsMovement{Address: l.Address, Time: l.Time, Type: l.Funds, Hash: l.Hash, USDC: json.Number(market.Text(usdc))}
 	if l.Fee != "" {
 		fee := json.Number(l.Fee)
 		m.Fee = &fee

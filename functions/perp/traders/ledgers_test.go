@@ -41,7 +41,7 @@ func newWorld(t *testing.T) *apitest.World {
 		(&reader{log: log}).register(open.Family)
 	})
 	update := func(address string, ms int64, kind, usdc, fee string) market.Ledger {
-		return market.Ledger{Address: address, Time: start + ms, Hash: "0x5a", Type: kind, USDC: usdc, Fee: fee, Delta: json.RawMessage(`{"type":"` + kind + `"}`)}
+		return market.Ledger{Address: address, Time: start + ms, Hash: "0x5a", Type: kind, Funds: kind, USDC: usdc, Fee: fee, Delta: json.RawMessage(`{"type":"` + kind + `"}`)}
 	}
 	storetest.PutLog(t, log, ledgers.Name, ledgers.AppendRows,
 		update(alice, 0, "deposit", "100.5", ""), update(alice, 10, "withdraw", "7.000001", "1.0"), update(alice, 20, "internalTransfer", "", ""),
@@ -54,6 +54,29 @@ func TestDepositsAndWithdrawalsAreNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice, bob}}).Golden(t, "deposits-withdrawals")
+}
+
+// Money counts by whatever route it went; other tokens are not listed.
+func TestDepositsAndWithdrawalsByOtherRoutes(t *testing.T) {
+	t.Parallel()
+	var log *store.Log
+	w := apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
+		log = open.Log()
+		(&reader{log: log}).register(open.Family)
+	})
+	const usdc, hype = "0x2000000000000000000000000000000000000000", "0x2222222222222222222222222222222222222222"
+	var list []market.Ledger
+	for i, c := range []struct{ kind, from, to, token, amount string }{
+		{"spotTransfer", usdc, alice, "USDC", "100.5"}, {"send", alice, usdc, "USDC", "7.25"}, {"send", hype, alice, "HYPE", "3.0"}, {"send", bob, alice, "USDC", "5.0"},
+		{"send", "0x6b9e773128f453f5c2c60935ee2de2cbc5390a24", alice, "USDC", "20.0"},
+	} {
+		l := market.Ledger{Address: alice, Time: start + int64(i), Hash: "0x5a", Type: c.kind, Delta: json.RawMessage(fmt.Sprintf(
+			`{"type":%q,"user":%q,"destination":%q,"token":%q,"amount":%q,"usdcValue":"90.0","fee":"1.0"}`, c.kind, c.from, c.to, c.token, c.amount))}
+		l.Route()
+		list = append(list, l)
+	}
+	storetest.PutLog(t, log, ledgers.Name, ledgers.AppendRows, list...)
+	w.Call(t, w.SubKey, http.MethodPost, path, body{"addresses": []string{alice}}).Golden(t, "deposits-withdrawals-routes")
 }
 
 func TestDepositsAndWithdrawalsOfAWindow(t *testing.T) {

@@ -74,7 +74,7 @@ func holder(t testing.TB) *market.Account {
 
 func TestAccountsAreSummedUpOverAllDexes(t *testing.T) {
 	t.Parallel()
-	b := openHoldings(t, holder(t), &market.Account{Address: bob, Since: now, Time: now, Anchored: now - 1, SpotTime: now - 1, Updates: []market.LedgerUpdate{{Time: now - 1}}})
+	b := openHoldings(t, holder(t), &market.Account{Address: bob, Since: now, Time: now, Mode: market.ModeStandard, Anchored: now - 1, SpotTime: now - 1, Updates: []market.LedgerUpdate{{Time: now - 1}}})
 	b.of(alice).LastOperation = now - 5000
 	b.write(t)
 	b.post(t, "accounts", body{"addresses": []string{alice, carol, bob}}).Golden(t, "accounts")

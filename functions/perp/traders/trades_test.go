@@ -462,7 +462,7 @@ func behaving(t testing.TB) *book {
 	s.Value(today-8*dayMs, decimal(t, "500"))
 	fill(today-7*dayMs, "1000", market.NoAddOn) // a day before the last seven
 	b.complete(t, alice, "BTC", today-6*dayMs-1, 60, "1000", "0.5")
-	s.Ledger(&market.Ledger{Time: today - 6*dayMs, Type: market.LedgerDeposit, USDC: "70"})
+	s.Ledger(&market.Ledger{Time: today - 6*dayMs, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "70"})
 	s.Moved(decimal(t, "70"))
 	s.Value(today-6*dayMs, decimal(t, "1000"))
 	fill(today-6*dayMs, "30", market.NoAddOn)

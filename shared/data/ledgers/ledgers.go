@@ -20,15 +20,17 @@ import (
 // Name of the dataset. A row has the account's address as subject and
 // "<hash>#<digest of the delta>" as ID, since one transaction may update a ledger
 // more than once and the venue's own updates share one hash; index A is the address, of
-// deposits and withdrawals.
+// deposits and withdrawals of USDC.
 const Name = "ledgers"
 
 // stored is the body of a row.
 type stored struct {
 	Hash  string          `json:"hash"`
 	Type  string          `json:"type"`
+	Funds string          `json:"funds,omitempty"`
 	USDC  string          `json:"usdc,omitempty"`
 	Fee   string          `json:"fee,omitempty"`
+	Value string          `json:"value,omitempty"`
 	Delta json.RawMessage `json:"delta"`
 }
 
@@ -40,9 +42,9 @@ func row(l *market.Ledger) store.Row {
 		Subject: l.Address,
 		Time:    time.UnixMilli(l.Time).UTC(),
 		ID:      l.Hash + "#" + hex.EncodeToString(digest[:8]),
-		Body:    dataset.JSON(stored{l.Hash, l.Type, l.USDC, l.Fee, l.Delta}),
+		Body:    dataset.JSON(stored{l.Hash, l.Type, l.Funds, l.USDC, l.Fee, l.Value, l.Delta}),
 	}
-	if l.Type == market.LedgerDeposit || l.Type == market.LedgerWithdraw {
+	if l.USDC != "" {
 		r.Index[0] = l.Address
 	}
 	return r
@@ -59,7 +61,7 @@ func Newest(ctx context.Context, l *store.Log, address string, from time.Time, l
 	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, Newest: true, Limit: limit})
 }
 
-// NewestFunds returns the deposits and withdrawals of an account between two times, both
+// NewestFunds returns the deposits and withdrawals of USDC of an account between two times, both
 // inclusive and open when zero, newest first. The caller probably takes expect of them.
 func NewestFunds(ctx context.Context, l *store.Log, address string, from, to time.Time, expect int) iter.Seq2[market.Ledger, error] {
 	return log.Read(ctx, l, dataset.Query{Subject: address, Index: store.A, From: from, To: to, Newest: true, Expect: expect})
@@ -73,7 +75,7 @@ func Decode(r store.Row) (market.Ledger, error) {
 	if err != nil {
 		return market.Ledger{}, err
 	}
-	for _, amount := range [...]string{s.USDC, s.Fee} {
+	for _, amount := range [...]string{s.USDC, s.Fee, s.Value} {
 		if amount != "" {
 			if _, err := market.ParseDecimal(amount); err != nil {
 				return market.Ledger{}, errBody
@@ -83,5 +85,13 @@ func Decode(r store.Row) (market.Ledger, error) {
 	if s.Type == "" {
 		return market.Ledger{}, errBody
 	}
-	return market.Ledger{Address: r.Subject, Time: r.Time.UnixMilli(), Hash: s.Hash, Type: s.Type, USDC: s.USDC, Fee: s.Fee, Delta: s.Delta}, nil
+	l := market.Ledger{Address: r.Subject, Time: r.Time.UnixMilli(), Hash: s.Hash, Type: s.Type, Funds: s.Funds, USDC: s.USDC, Fee: s.Fee, Value: s.Value, Delta: s.Delta}
+	switch {
+	case l.Funds != "":
+	case l.Type == market.LedgerDeposit, l.Type == market.LedgerWithdraw: // as was written while these were the only ones
+		l.Funds = l.Type
+	default:
+		l.Route()
+	}
+	return l, nil
 }

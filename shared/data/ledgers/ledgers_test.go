@@ -24,7 +24,8 @@ func TestStoredLedgerUpdates(t *testing.T) {
 		Values: rapid.Custom(func(t *rapid.T) market.Ledger {
 			return market.Ledger{
 				Address: markettest.Address().Draw(t, "address"), Time: markettest.Time().Draw(t, "time"), Hash: rapid.StringMatching(`0x[0-9a-f]{8}`).Draw(t, "hash"),
-				Type: rapid.StringMatching(`[a-zA-Z]{1,12}`).Draw(t, "type"), USDC: markettest.Decimal(9, 6).Draw(t, "usdc"), Fee: markettest.Decimal(3, 6).Draw(t, "fee"),
+				Type: rapid.StringMatching(`[a-zA-Z]{1,12}`).Draw(t, "type"), Funds: rapid.SampledFrom([]string{"", market.LedgerDeposit, market.LedgerWithdraw}).Draw(t, "funds"),
+				USDC: markettest.Decimal(9, 6).Draw(t, "usdc"), Fee: markettest.Decimal(3, 6).Draw(t, "fee"), Value: markettest.Decimal(9, 6).Draw(t, "value"),
 				Delta: json.RawMessage(`{"type":"deposit","usdc":"1.0"}`),
 			}
 		}),
@@ -40,13 +41,34 @@ func TestStoredLedgerUpdates(t *testing.T) {
 	}.Test(t)
 }
 
+// Rows of before all routes of money were known say it in their delta alone.
+func TestTheRoutesOfOldRowsAreFoundInTheirDeltas(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, funds, usdc, value string }{
+		"a deposit by the bridge": {body: `{"hash":"0x1","type":"deposit","usdc":"5.5","delta":{"type":"deposit","usdc":"5.5"}}`, funds: "deposit", usdc: "5.5"},
+		"a withdrawal to another chain": {
+			body:  `{"hash":"0x1","type":"spotTransfer","delta":{"type":"spotTransfer","token":"USDC","amount":"7.5","usdcValue":"7.5","user":"0xA11ce00000000000000000000000000000000001","destination":"0x2000000000000000000000000000000000000000","fee":"0.0"}}`,
+			funds: "withdraw", usdc: "7.5",
+		},
+		"a transfer": {body: `{"hash":"0x1","type":"internalTransfer","delta":{"type":"internalTransfer","usdc":"7.5"}}`},
+	} {
+		l, err := Decode(store.Row{Subject: "0xa11ce00000000000000000000000000000000001", Time: time.UnixMilli(markettest.Base).UTC(), Body: []byte(c.body)})
+		if err != nil || l.Funds != c.funds || l.USDC != c.usdc || l.Value != c.value {
+			t.Errorf("%s: %+v, %v", name, l, err)
+		}
+		if found := row(&l).Index[0] != ""; found != (c.usdc != "") {
+			t.Errorf("%s: found among deposits and withdrawals: %t", name, found)
+		}
+	}
+}
+
 func TestALedgerUpdateIsFoundByAccountAndTime(t *testing.T) {
 	t.Parallel()
 	log := storetest.Open(t).Log
 	update := func(n int64, kind string) market.Ledger {
 		l := market.Ledger{Address: "0xa11ce00000000000000000000000000000000001", Time: markettest.Base + n, Hash: "0x0", Type: kind, Delta: json.RawMessage(`{"type":"` + kind + `"}`)}
 		if kind == "deposit" {
-			l.USDC, l.Delta = "1.5", json.RawMessage(`{"type":"deposit","usdc":"1.5"}`)
+			l.Funds, l.USDC, l.Delta = kind, "1.5", json.RawMessage(`{"type":"deposit","usdc":"1.5"}`)
 		}
 		return l
 	}

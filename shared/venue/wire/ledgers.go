@@ -23,7 +23,8 @@ const maxDelta = 64 << 10
 //
 //	{"type":"withdraw","usdc":"100.0","nonce":1,"fee":"1.0"}
 //
-// What it returns has neither address, time nor hash, and keeps delta. It fails on
+// What it returns has neither address, time nor hash, and keeps delta: of transfers
+// [market.Ledger.Route] then tells whether they came from outside. It fails on
 // what has no type, on what is too long or hidden, and on a deposit or withdrawal of no amount. A fee that is no decimal
 // is not known.
 func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
@@ -47,7 +48,7 @@ func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 	default:
 		return l, nil
 	}
-	l.USDC = string(update.USDC)
+	l.Funds, l.USDC = l.Type, string(update.USDC)
 	if _, err := market.ParseDecimal(l.USDC); err != nil {
 		return l, fmt.Errorf("a %s: usdc: %w", l.Type, err)
 	}

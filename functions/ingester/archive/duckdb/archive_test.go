@@ -124,7 +124,7 @@ func TestDuckDBSeesTheColumnsOfEachDataset(t *testing.T) {
 	}
 	open := status
 	open.Status = "open"
-	update := market.Ledger{Address: status.Address, Time: status.Time, Hash: "0x1", Type: "deposit", USDC: "5.0", Delta: json.RawMessage(`{"type":"deposit","usdc":"5.0"}`)}
+	update := market.Ledger{Address: status.Address, Time: status.Time, Hash: "0x1", Type: "deposit", Funds: "deposit", USDC: "5.0", Delta: json.RawMessage(`{"type":"deposit","usdc":"5.0"}`)}
 	write(t, folder, orders.FilledName, first, orders.AppendRows(nil, []market.OrderStatus{status}, orders.FilledName))
 	write(t, folder, orders.OtherName, first, orders.AppendRows(nil, []market.OrderStatus{open}, orders.OtherName))
 	write(t, folder, ledgers.Name, first, ledgers.AppendRows(nil, []market.Ledger{update}))

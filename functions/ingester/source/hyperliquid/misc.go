@@ -107,7 +107,9 @@ func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped in
 				skipped, err = skipped+1, errLedgerUser
 				continue
 			}
-			e.Ledgers = append(e.Ledgers, update)
+			of := update
+			of.Route()
+			e.Ledgers = append(e.Ledgers, of)
 		}
 		return skipped, err
 	}
