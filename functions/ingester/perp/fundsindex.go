@@ -17,8 +17,11 @@ type fundsIndex struct {
 	rows []store.Row
 }
 
-// Name is that of its checkpoint.
-func (*fundsIndex) Name() string { return "fundsindex" }
+// fundsIndexName is that of its checkpoint.
+const fundsIndexName = "fundsindex"
+
+// Name is unique in the domain.
+func (*fundsIndex) Name() string { return fundsIndexName }
 
 // Folds has the ledger updates.
 func (*fundsIndex) Folds() []engine.Fold[*Batch] { return storedLedgers }

@@ -54,6 +54,7 @@ var generators = map[string]generator{
 	tickers.Name:      {draw: drawFills, variant: asPublicTrades},
 	openinterest.Name: {draw: drawFills, sampled: true},
 	accounts.Name:     {draw: drawAccounts, rows: accountsOf},
+	fundsIndexName:    {draw: drawAccounts}, // deposits by the bridge, which have their place
 	mids.Name:         {draw: drawMids},
 	meta.Name:         {draw: drawMeta},
 	contexts.Name:     {draw: drawContexts},
