@@ -61,8 +61,11 @@ func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]cata
 // pairBars are buckets of a perpetual of an exchange, oldest first.
 func (r *reader) pairBars(ctx context.Context, s pairseries.Series[market.Bar], key string, width time.Duration, w pairseries.Window) (bars []market.Bar, err error) {
 	err = r.lookup.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past, series *store.Series) (all bool, err error) {
+		if !past.Complete { // what there is may be a part, and to read it would be for nothing
+			return false, nil
+		}
 		bars, err = s.Read(ctx, series, key, width, w)
-		return past.Complete, err
+		return true, err
 	})
 	return bars, err
 }
