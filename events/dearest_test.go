@@ -26,6 +26,8 @@ import (
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/news"
 	"quotary/shared/data/openinterest"
+	"quotary/shared/data/pairpast"
+	"quotary/shared/data/pairseries"
 	"quotary/shared/data/payments"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
@@ -93,6 +95,9 @@ func TestTheDearestRequests(t *testing.T) {
 		for _, r := range dearest(e, now) {
 			one, status, refused := c.dear(caller, r)
 			answered = answered || status == http.StatusOK || status == http.StatusNotFound || refused
+			if status >= http.StatusInternalServerError {
+				t.Errorf("%s %s is answered %d: what it asks for is not stored", r.Target(), text(r.Body()), status)
+			}
 			if program, _ := catalog.ProgramOf(e.Function()); one.Reads > program.ReadUnits+gateReads {
 				t.Errorf("%s %s reads %v units, more than %v", r.Target(), text(r.Body()), one.Reads, program.ReadUnits)
 			}
@@ -124,7 +129,7 @@ func TestTheDearestRequests(t *testing.T) {
 }
 
 // holdReads compares what requests read in the small world with what they did: one that reads
-// a third more has lost a bound: a little differs with the time of the day.
+// more has lost a bound. What a position's history reads differs with the time of the day.
 func holdReads(t *testing.T, counted []cost) {
 	t.Helper()
 	reads := map[string]float64{}
@@ -150,7 +155,12 @@ func holdReads(t *testing.T, counted []cost) {
 		t.Fatal(err)
 	}
 	for request, n := range reads {
-		if was, ok := held[request]; !ok || n > was*1.3+2 {
+		was, ok := held[request]
+		most := was*1.1 + 1
+		if strings.Contains(request, "/completed-position-") {
+			most = was*1.3 + 2
+		}
+		if !ok || n > most {
 			t.Errorf("%s reads %v units, %v before: if that is meant, run go test ./events -run Dearest -update", request, n, was)
 		}
 	}
@@ -199,10 +209,51 @@ func dearest(e *catalog.Endpoint, now int64) []apitest.Request {
 		}
 	}
 	requests := []apitest.Request{base}
+	if e == catalog.Info.Endpoint {
+		requests = infoRequests(base, parameters)
+	}
 	for i, p := range parameters {
 		for _, value := range all[i][min(1, len(all[i])):] {
 			requests = append(requests, base.With(p, value))
 		}
+	}
+	return requests
+}
+
+// infoRequests asks for every type that is built and reads tables, of as much as its members
+// allow.
+func infoRequests(base apitest.Request, parameters []apitest.Parameter) (requests []apitest.Request) {
+	members := map[string][]any{
+		"user": {trader}, "coin": {"BTC"}, "startTime": {1}, "oid": {busyID}, "aggregateByTime": {true}, "req": nil,
+	}
+	for width := range strings.SplitSeq(catalog.CandleIntervals, "|") {
+		members["req"] = append(members["req"], map[string]any{"coin": "BTC", "interval": width, "startTime": 1})
+	}
+	for _, kind := range catalog.InfoTypes {
+		switch kind.From {
+		case nil, catalog.VenueMids, catalog.VenueMeta, catalog.VenueContexts, catalog.VenueBooks: // planned, or of views alone
+			continue
+		}
+		of := []apitest.Request{base}
+		for _, p := range parameters {
+			switch values, asked := members[p.Name]; {
+			case p.Name == "type":
+				of[0] = of[0].With(p, kind.Name)
+			case !slices.Contains(kind.Needs, p.Name) && !slices.Contains(kind.Takes, p.Name) || !asked:
+				for i := range of {
+					of[i] = of[i].With(p, nil)
+				}
+			default:
+				var each []apitest.Request
+				for _, one := range of {
+					for _, value := range values {
+						each = append(each, one.With(p, value))
+					}
+				}
+				of = each
+			}
+		}
+		requests = append(requests, of...)
 	}
 	return requests
 }
@@ -224,7 +275,7 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 		return []any{nil, "BTC"}
 	case reflect.TypeFor[catalog.PairKey](), reflect.TypeFor[catalog.Key]():
 		if name == "symbol" || name == "dbkey" || name == "dbKey" {
-			return []any{"btcswapusdt:binance", perpKey}
+			return []any{busyPair, perpKey}
 		}
 	case reflect.TypeFor[catalog.Millis](), reflect.TypeFor[catalog.Seconds]():
 		return []any{nil}
@@ -274,6 +325,9 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 	}
 	return nil
 }
+
+// busyPair is the pair of an exchange that has much.
+const busyPair = "btcswapusdt:binance"
 
 // busyID is the number of the order and of the TWAP that all fills are of.
 const busyID = int64(77)
@@ -329,7 +383,28 @@ func (w busyWorld) fill(c *costs, now int64) {
 	storetest.PutLog(c.t, log, completedtrades.Name, completedtrades.AppendRows, closed...)
 	datatest.PutKlines(c.t, series, "BTC", traded...)
 	datatest.PutFunding(c.t, series, hours...)
-	datatest.PutPairKlines(c.t, series, "btcswapusdt:binance", market.Minute1, minute...)
+	for _, tier := range market.PairTiers {
+		bars, open := slices.Clone(minute), tier.StartMs(now)
+		for n := range bars {
+			bars[n].OpenTime, open = open, tier.StartMs(open-1)
+		}
+		datatest.PutPairKlines(c.t, series, busyPair, tier, bars...)
+	}
+	for _, what := range []string{pairpast.Klines, pairpast.Contracts, pairpast.Trades} {
+		storetest.PutSeries(c.t, series, pairpast.Row(busyPair, what, pairpast.AllStored))
+	}
+	for _, tier := range pairseries.Tiers {
+		var bars []market.Bar
+		var sums []market.Liquidated
+		for n, open := 0, tier.Part.StartMs(now); n < w.rows; n, open = n+1, tier.Part.StartMs(open-1) {
+			bars = append(bars, market.Bar{Time: open, Open: one, High: one, Low: one, Close: one, First: open, Last: open})
+			sums = append(sums, market.Liquidated{Time: open, Long: one, Short: one, Count: 2, Largest: one})
+		}
+		for _, s := range []pairseries.Series[market.Bar]{pairseries.Funding, pairseries.Interest} {
+			must.Do(c.t, s.Put(c.t.Context(), series, busyPair, tier, bars...))
+		}
+		must.Do(c.t, pairseries.Liquidations.Put(c.t.Context(), series, busyPair, tier, sums...))
+	}
 	datatest.PutTopFills(c.t, series, "BTC", filled, func(market.Interval, int64) bool { return true })
 	var open []openinterest.Sample
 	var depth []bookdepth.Sample

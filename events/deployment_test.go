@@ -28,6 +28,7 @@ import (
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/pairs"
+	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -98,6 +99,7 @@ func deploy(t *testing.T) *deployment {
 	storetest.Publish(t, d.views, contracts.Published, followed)
 	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}}}
 	storetest.Publish(t, d.views, pairs.Published, listed)
+	storetest.Publish(t, d.views, pairtrades.Published, pairtrades.View{})
 	// The account of the samples is known, and the venue is to be asked about it again.
 	must.Do(t, d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress})}))
 	// A perpetual of the perpetual exchange has just traded.
