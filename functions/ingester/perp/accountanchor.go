@@ -127,9 +127,9 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 		taken.SpotTime, taken.Spot = 0, nil
 		if taken.Mode.Joint() && taken.Mode != c.state.Mode { // a mode is taken with the balances that are in it
 			taken.Mode = market.ModeUnknown
-			p.wanted.again(c.address, now)
 		}
 	}
+	p.askSoon(c, cmp.Or(a.Mode, c.state.Mode).Joint() && taken.SpotTime == 0 && (c.state.SpotTime == 0 || taken.Mode != a.Mode), now)
 	differences := c.state.Anchor(&taken, p.markets, p.marks)
 	c.stats.Moved(c.state.NetPerp.Sub(before))
 	if c.state.Mode == market.ModeOther {
@@ -146,6 +146,21 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	c.soon = true
 	p.urgent = p.urgent || p.wanted.isFollowed(c.address)
 	p.change(c, now) // also of an account that the venue does not know: who reads the row need not ask
+}
+
+// soonTries is how often in a row an account is asked about again at once: one that trades
+// without a pause would take the budget of all others.
+const soonTries = 3
+
+// askSoon has an account asked about again whose balances could not be taken over, as they were
+// moved meanwhile.
+func (p *accountStates) askSoon(c *account, missing bool, now time.Time) {
+	if !missing {
+		c.askedSoon = 0
+	} else if c.askedSoon < soonTries {
+		c.askedSoon++
+		p.wanted.again(c.address, now)
+	}
 }
 
 // movesBalances reports whether an event changes spot balances in a mode.

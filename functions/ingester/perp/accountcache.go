@@ -26,7 +26,9 @@ type account struct {
 	awaited *awaitedAnchor // nil but while the venue is asked
 	rebuild *rebuild       // nil but while it is made again from the logs
 	retries int            // rebuilds in a row that ended in a gap
-	soon    bool           // it is written with the next flush: somebody may wait for what the venue said
+
+	askedSoon int  // answers in a row that had to be asked for again at once
+	soon      bool // it is written with the next flush: somebody may wait for what the venue said
 
 	bases  accounts.Bases
 	base   *store.SeriesRow        // of them, not written yet; nil for none

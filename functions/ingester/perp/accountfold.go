@@ -195,7 +195,7 @@ func (p *accountStates) receive(c *account, e *accountEvent, now time.Time) {
 // apply folds an event into an account.
 func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market.Outcome {
 	outcome := market.Applied
-	before := c.state.NetPerp
+	before, told := c.state.NetPerp, c.state.Anchored > 0
 	switch e.kind {
 	case fillEvent:
 		outcome = p.applyFill(c, e.fill, e.past, now)
@@ -214,6 +214,9 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 		}
 	}
 	c.stats.Moved(c.state.NetPerp.Sub(before))
+	if told && c.state.Anchored == 0 { // what it has is not known any more
+		p.wanted.again(c.address, now)
+	}
 	switch outcome {
 	case market.Applied:
 		c.lateForBases(e.ms)
@@ -221,7 +224,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 	case market.Unknown:
 		p.figures.unknown.Add(1)
 		if e.kind == ledgerEvent {
-			p.untold(c, e.ledger, now)
+			p.untold(c, e.ledger)
 		}
 		p.change(c, now)
 	case market.Duplicate, market.Gap, market.Late: // nothing has changed
@@ -232,15 +235,11 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 // mostUntold bounds the types of ledger updates that are said to be unknown.
 const mostUntold = 100
 
-// untold says once of a type of ledger update that nobody tells what it moves, and has the
-// account asked about of which it is.
-func (p *accountStates) untold(c *account, l *market.Ledger, now time.Time) {
+// untold says once of a type of ledger update that nobody tells what it moves.
+func (p *accountStates) untold(c *account, l *market.Ledger) {
 	if !p.types[l.Type] && len(p.types) < mostUntold {
 		p.types[l.Type] = true
 		p.log.Warn("a ledger update of a type that moves nobody knows what: its account is asked about", "type", l.Type, "address", c.address)
-	}
-	if c.state.Anchored == 0 {
-		p.wanted.again(c.address, now)
 	}
 }
 
