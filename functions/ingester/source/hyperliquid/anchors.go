@@ -70,6 +70,8 @@ const (
 	// anchorsAll is how often all dexs are asked about an account, and its mode: in between
 	// only those dexs that it uses.
 	anchorsAll = time.Hour
+	// dexSilentFor is for how long a builder's dex is not asked after it did not answer.
+	dexSilentFor = 5 * time.Minute
 	// spotTries is how often balances that stand behind positions are asked for, until no mark
 	// moves meanwhile: see [anchorFollower.spot].
 	spotTries = 5
@@ -181,11 +183,12 @@ type anchorFollower struct {
 	dexs   []string
 	listed time.Time // when dexs were
 
-	publicModes bool // modes are asked of Public
+	publicModes bool                 // modes are asked of Public
+	silent      map[string]time.Time // until when dexs that did not answer are not asked
 }
 
 func newAnchorFollower(a *Anchors, sink Sink) *anchorFollower {
-	return &anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}}
+	return &anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}, silent: map[string]time.Time{}}
 }
 
 // due are the accounts to ask about now, which count as being asked about. Accounts wait
@@ -424,7 +427,16 @@ func (f *anchorFollower) states(ctx context.Context, address string, dexs []stri
 		if dex == "" {
 			continue
 		}
-		state, err := f.state(ctx, address, dex)
+		if f.isSilent(dex, time.Now()) {
+			continue
+		}
+		var state market.AccountState
+		raw, err := f.Info.ClearinghouseState(ctx, address, dex)
+		if err == nil {
+			state, err = wire.ParseAccount(raw, dex)
+		} else {
+			f.noteSilent(dex, time.Now())
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -439,6 +451,21 @@ func (f *anchorFollower) states(ctx context.Context, address string, dexs []stri
 	return append(states, main), err
 }
 
+// isSilent reports whether a dex is not asked now.
+func (f *anchorFollower) isSilent(dex string, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return now.Before(f.silent[dex])
+}
+
+// noteSilent has a dex that does not answer left in peace for a while: to wait for it with every
+// account would keep all of them waiting.
+func (f *anchorFollower) noteSilent(dex string, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.silent[dex] = now.Add(dexSilentFor)
+}
+
 // spot asks for the balances, which have no time, and completes the answer. They are those of
 // between the state of the main dex before, whose time they get, and the one after.
 //
@@ -447,8 +474,9 @@ func (f *anchorFollower) states(ctx context.Context, address string, dexs []stri
 // marks or positions move each time, they are left out, and the mode with them.
 func (f *anchorFollower) spot(ctx context.Context, answer *market.Anchor, states []market.AccountState, mode market.Mode) (err error) {
 	f.mu.Lock()
-	joint := cmp.Or(mode, f.known[answer.Address].mode).Joint()
+	known := cmp.Or(mode, f.known[answer.Address].mode)
 	f.mu.Unlock()
+	joint := known.Joint() || known == market.ModeUnknown // it may be
 	held := []string{""}
 	for i := range states {
 		if s := &states[i]; joint && s.Dex != "" && len(s.Positions) > 0 {

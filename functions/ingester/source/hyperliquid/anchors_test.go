@@ -219,7 +219,11 @@ func TestADexThatDoesNotAnswerCostsNoOther(t *testing.T) {
 		return answers(kind, about, start)
 	}}
 	a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond, Wanted: wantAnchors(WantedAnchor{Address: askedAccount})}
-	said := followAnchors(t, a, 1)[0]
+	a.Wanted = wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour}, WantedAnchor{Address: "0x2", Every: time.Hour}, WantedAnchor{Address: "0x3", Every: time.Hour})
+	said := followAnchors(t, a, 3)[0]
+	if n := v.count("clearinghouseState abc"); n == 0 || n > 3 { // those that are at work as it is found out
+		t.Errorf("it was asked %d times", n)
+	}
 	if len(said.Dexes) != 2 || said.Dexes[0].Dex != "xyz" || said.Dexes[1].Dex != "" || said.SpotTime == 0 || said.Mode != market.ModeStandard || a.Stats.Malformed.Load() == 0 {
 		t.Errorf("it is anchored by %+v, %d malformed", said, a.Stats.Malformed.Load())
 	}
@@ -242,6 +246,17 @@ func TestAnAnswerThatIsWrongIsNoAnchor(t *testing.T) {
 		if len(got[0].Dexes) > 0 || got[0].SpotTime > 0 || a.Stats.Malformed.Load() == 0 {
 			t.Errorf("%s: %+v, %d malformed", kind, got[0], a.Stats.Malformed.Load())
 		}
+	}
+}
+
+// A dex that has not answered about one account is not waited for with every other.
+func TestADexThatDoesNotAnswerIsLeftInPeaceForAWhile(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	f := newAnchorFollower(new(Anchors), nil)
+	f.noteSilent("abc", now)
+	if last := now.Add(dexSilentFor); !f.isSilent("abc", last.Add(-time.Millisecond)) || f.isSilent("abc", last) || f.isSilent("xyz", now) {
+		t.Errorf("it is left in peace until %s, others too: %t", f.silent["abc"], f.isSilent("xyz", now))
 	}
 }
 
