@@ -43,6 +43,22 @@ func (m *Markets) collateral(dex string) (token string, ok bool) {
 	return token, ok
 }
 
+// HasDex reports whether a dex is described, or none is yet. The main one always is.
+func (m *Markets) HasDex(name string) bool {
+	if m == nil || len(m.Collaterals) == 0 || name == "" {
+		return true
+	}
+	if _, has := m.Collaterals[name]; has {
+		return true
+	}
+	for coin := range m.Perps { // its collateral may be a token that is not described yet
+		if DexOf(coin) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // Worth is what an amount of a token is worth at marks, USDC, cut to a millionth. It is
 // false where the token has no mark.
 func (m *Markets) Worth(token string, amount Decimal, marks Marks) (worth Decimal, ok bool) {

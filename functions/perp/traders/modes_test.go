@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"testing"
 
 	"quotary/shared/api/apitest"
@@ -50,6 +51,7 @@ func TestAccountsInEveryMode(t *testing.T) {
 	for _, path := range []string{"accounts", "clearinghouse-state", "spot-clearinghouse-state"} {
 		b.post(t, path, body{"addresses": addresses}).Golden(t, path+"-modes")
 	}
+	b.post(t, "clearinghouse-state", body{"addresses": addresses, "dex": "nobody"}).Refused(t, http.StatusBadRequest, "dex", "nobody")
 	b.post(t, "clearinghouse-state", body{"addresses": addresses, "dex": "flx"}).Golden(t, "clearinghouse-state-modes-flx")
 }
 

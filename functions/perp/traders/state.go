@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -12,6 +13,9 @@ import (
 // are known.
 func (r *reader) clearinghouseStates(ctx context.Context, in catalog.ClearinghouseStatesIn) ([]catalog.AddressState, error) {
 	v, err := r.accounts.value(ctx, in.Addresses)
+	if err == nil && !v.markets.HasDex(in.Dex) {
+		return nil, api.BadParameter("unknown dex %q: it must be the name of a perpetual dex, or absent for the main one", in.Dex)
+	}
 	list := []catalog.AddressState{}
 	for address, account := range v.each(in.Addresses) {
 		row := catalog.AddressState{Address: address}
