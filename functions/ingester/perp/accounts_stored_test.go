@@ -134,11 +134,8 @@ func (g *ingested) wanted(context.Context) ([]hyperliquid.WantedAnchor, error) {
 func (g *ingested) take(b *Batch) (asks bool) {
 	g.written += counted(b)
 	changed := g.sim.adjusted(b)
-	for i := range b.Ledgers {
-		if l := &b.Ledgers[i]; untold[l.Type] {
-			changed[l.Address] = adjusted{}
-			g.untold++
-		}
+	for _, c := range changed {
+		g.untold += int(c.untold)
 	}
 	g.adjusted += len(changed)
 	fresh, again := []string(nil), slices.Collect(maps.Keys(changed))

@@ -103,6 +103,7 @@ type derived struct {
 	reserves openorders.Reserves
 	stats    map[string]*market.TraderStats
 
+	parted    map[string]bool           // accounts whose mode changed there and back unseen: which tokens stand behind positions is not known
 	funds     map[string]market.Decimal // USDC deposited less withdrawn, by account
 	netBefore map[string]market.Decimal // what had come into the perpetuals of an account before its mode was known, less what the venue says
 }
@@ -151,7 +152,7 @@ func (p *pure) add(b *Batch) {
 	t := p.sim.t
 	t.Helper()
 	p.events += len(b.Payments) + len(b.Ledgers) + len(b.Fills)
-	fresh, told := map[string]bool{}, map[string]bool{} // told are to be told by the venue what happened
+	fresh := map[string]bool{}
 	of := func(address string) *market.Account {
 		if p.accounts[address] == nil {
 			p.accounts[address], fresh[address] = &market.Account{Address: address}, true
@@ -170,7 +171,6 @@ func (p *pure) add(b *Batch) {
 	for i := range b.Ledgers {
 		l := &b.Ledgers[i]
 		if got := of(l.Address).Ledger(l, p.sim.markets, p.marks); got == market.Unknown && untold[l.Type] {
-			told[l.Address] = true
 			delete(p.netBefore, l.Address)
 		} else {
 			taken(got, *l)
@@ -207,13 +207,8 @@ func (p *pure) add(b *Batch) {
 		p.kinds["margin removed"] += int(changes.marginOut)
 		p.kinds["mode change"] += int(changes.mode)
 		if !fresh[address] {
-			p.anchorAgain(address, told[address])
-			delete(told, address)
-		}
-	}
-	for address := range told {
-		if !fresh[address] {
-			p.anchorAgain(address, true)
+			p.anchorAgain(address, changes.untold > 0 || changes.mode > 1)
+			p.parted[address] = p.parted[address] || changes.mode > 1
 		}
 	}
 	for address := range fresh {
@@ -285,10 +280,11 @@ func (p *pure) anchorAgain(address string, money bool) {
 }
 
 // isTold reports whether an account is one that can be compared: it stands for no other chain,
-// and its mode is not one of which nobody was told.
+// and nothing happened to it of which nobody was told.
 func (d *derived) isTold(address string) bool {
 	truth := d.sim.venue.TruthOf(address)
-	return truth.Joined && truth.Modes == d.sim.changes[address].mode
+	known := d.sim.changes[address]
+	return truth.Joined && truth.Modes == known.mode && d.sim.untold[address] == known.untold
 }
 
 // check compares an account with what the venue says, and returns what differs.
@@ -399,7 +395,7 @@ var leastKinds = map[string]int{
 func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
 	sim := newSimVenue(t, 13, testenv.Amount(120, 400), false)
-	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, funds: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
+	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, parted: map[string]bool{}, funds: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
 	enough := testenv.Amount(5_000, 100_000)
 	block := 0
 	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
@@ -442,7 +438,7 @@ var leastModes = map[string]int{
 func TestAccountsInEveryModeAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
 	sim := newSimVenue(t, 17, testenv.Amount(120, 400), true)
-	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, funds: map[string]market.Decimal{}, netBefore: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
+	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, parted: map[string]bool{}, funds: map[string]market.Decimal{}, netBefore: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
 	enough := testenv.Amount(20_000, 200_000)
 	modes := map[market.Mode]int{}
 	steps(sim, func() bool { return p.events >= enough || t.Failed() }, func(b *Batch) {
@@ -479,7 +475,7 @@ func TestAccountsInEveryModeAreWhatTheVenueSays(t *testing.T) {
 // checkMoney compares what the two parts of an account are worth with the venue's books, and in
 // modes in which balances stand behind positions what is left of them.
 func (d *derived) checkMoney(address string) (list []string) {
-	if !d.isTold(address) {
+	if !d.isTold(address) || d.parted[address] {
 		return nil
 	}
 	a, truth := d.accounts[address], d.sim.venue.TruthOf(address)

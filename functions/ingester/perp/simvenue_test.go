@@ -35,11 +35,15 @@ type simVenue struct {
 	dexes   []string
 
 	changes map[string]adjusted // of each account, as they were when they were asked for last
+	untold  map[string]int64    // ledger updates of each account of which no rule tells what they moved
 }
 
 // adjusted is how often an account changed its open positions, and its mode, by what no
 // stream of the node tells.
-type adjusted struct{ leverage, marginIn, marginOut, mode int64 }
+type adjusted struct {
+	leverage, marginIn, marginOut, mode int64
+	untold                              int64 // ledger updates of which no rule tells what they moved
+}
 
 // simDuster is the account by which the venue sells the dust of all. What it takes over is
 // told by the fills of those alone to whom it belonged, so that nothing is to be known of it.
@@ -69,7 +73,7 @@ func newSimVenue(t testing.TB, seed uint64, traders int, modes bool) *simVenue {
 // openSimVenue opens a venue that begins at a time.
 func openSimVenue(t testing.TB, began time.Time, c venue.Config) *simVenue {
 	t.Helper()
-	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}, dexes: []string{"", "sim"}}
+	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}, untold: map[string]int64{}, dexes: []string{"", "sim"}}
 	if c.Modes {
 		s.dexes = append(s.dexes, "simh")
 	}
@@ -212,19 +216,25 @@ func (s *simVenue) anchor(address string) market.Anchor {
 // untold are the types of ledger updates of which no rule tells what they move.
 var untold = map[string]bool{"simulatedGrant": true, "activateDexAbstraction": true}
 
-// adjusted lists the accounts that changed a leverage or an isolated margin since it
-// listed them last, with how often. Only a new anchor tells of it; as one is of no use
-// while fills are far behind it, it lists none after a step without any.
+// adjusted lists the accounts that changed a leverage, an isolated margin or their mode, or
+// had a ledger update that nobody explains, since it listed them last, with how often. Only a
+// new anchor tells of it; as one is of no use while fills are far behind it, it lists none
+// after a step without any at its end.
 func (s *simVenue) adjusted(b *Batch) map[string]adjusted {
+	for i := range b.Ledgers {
+		if l := &b.Ledgers[i]; untold[l.Type] {
+			s.untold[l.Address]++
+		}
+	}
 	list := map[string]adjusted{}
-	if len(b.Fills) == 0 {
+	if n := len(b.Fills); n == 0 || s.venue.Now().UnixMilli()-b.Fills[n-1].Time > 20_000 {
 		return list
 	}
 	for _, address := range s.venue.Truth().Addresses {
 		truth, had := s.venue.TruthOf(address), s.changes[address]
-		now := adjusted{truth.LeverageChanges, truth.MarginAdded, truth.MarginRemoved, truth.Modes}
+		now := adjusted{truth.LeverageChanges, truth.MarginAdded, truth.MarginRemoved, truth.Modes, s.untold[address]}
 		if now != had {
-			list[address] = adjusted{now.leverage - had.leverage, now.marginIn - had.marginIn, now.marginOut - had.marginOut, now.mode - had.mode}
+			list[address] = adjusted{now.leverage - had.leverage, now.marginIn - had.marginIn, now.marginOut - had.marginOut, now.mode - had.mode, now.untold - had.untold}
 			s.changes[address] = now
 		}
 	}

@@ -157,7 +157,7 @@ func (e *engine) appendSpotState(b []byte, u int) []byte {
 	}
 	var held []int
 	for t := range e.tokens {
-		if total[t] != 0 {
+		if total[t] != 0 || a.lent(t) != 0 {
 			held = append(held, t)
 		}
 	}
