@@ -103,7 +103,7 @@ type derived struct {
 	reserves openorders.Reserves
 	stats    map[string]*market.TraderStats
 
-	parted    map[string]bool           // accounts whose mode changed there and back unseen: which tokens stand behind positions is not known
+	parted    map[string]bool           // accounts whose mode changed there and back unseen, or while they traded: which tokens stand behind positions is not known
 	funds     map[string]market.Decimal // USDC deposited less withdrawn, by account
 	netBefore map[string]market.Decimal // what had come into the perpetuals of an account before its mode was known, less what the venue says
 }
@@ -208,7 +208,8 @@ func (p *pure) add(b *Batch) {
 		p.kinds["mode change"] += int(changes.mode)
 		if !fresh[address] {
 			p.anchorAgain(address, changes.untold > 0 || changes.mode > 1)
-			p.parted[address] = p.parted[address] || changes.mode > 1
+			traded := slices.ContainsFunc(b.Fills, func(f market.Fill) bool { return f.Address == address && !market.IsSpot(f.Coin) })
+			p.parted[address] = p.parted[address] || changes.mode > 1 || changes.mode == 1 && traded
 		}
 	}
 	for address := range fresh {
