@@ -26,6 +26,7 @@ type Account struct {
 	Time     int64 // ms of the newest event or anchor
 	Anchored int64 // ms of the newest anchor of the main dex; 0 without any
 	Mode     Mode  // as the venue said it last
+	Lost     int64 // ms of the newest event that moved nobody knows what; 0 without any
 
 	Dexes    []DexFunds
 	Holdings []Holding      // by coin, flat ones too

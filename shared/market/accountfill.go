@@ -53,7 +53,7 @@ func (a *Account) Skip(f *Fill) bool {
 		h.Open.Partial = true
 	}
 	if a.Mode.Joint() && f.Time > a.SpotTime {
-		a.loseFunds() // they lack what it moved
+		a.loseFunds(f.Time) // they lack what it moved
 	}
 	return true
 }

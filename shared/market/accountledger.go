@@ -55,7 +55,7 @@ func (a *Account) Ledger(l *Ledger, m *Markets, marks Marks) Outcome {
 	a.seen(l.Time)
 	outcome := a.ledger(l, moves{account: a, markets: m, marks: marks, ms: l.Time})
 	if outcome == Unknown && !a.isToldAt(l.Time) {
-		a.loseFunds()
+		a.loseFunds(l.Time)
 	}
 	return outcome
 }
@@ -99,7 +99,7 @@ func (a *Account) ledger(l *Ledger, move moves) Outcome {
 	value, native := move.amount(d.USDCValue), move.amount(d.NativeTokenFee)
 	net, commission, interest := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission), move.amount(d.InterestAmount)
 	toPerp, isDeposit := move.flag(d.ToPerp), move.flag(d.IsDeposit)
-	if move.wrong {
+	if move.wrong || usdc.IsNeg() || amount.IsNeg() {
 		return Unknown
 	}
 	if d.Token == USDC {
@@ -229,7 +229,7 @@ func (m *moves) perp(name string, amount, value Decimal) {
 	if a.Mode.Joint() {
 		token, ok := m.markets.collateral(name)
 		if !ok {
-			a.loseFunds()
+			a.loseFunds(m.ms)
 		}
 		m.spot(token, amount, value)
 		return
@@ -254,9 +254,11 @@ func (m *moves) spot(token string, amount, value Decimal) {
 	a.move(token, amount)
 }
 
-// send adds an amount of a token to one of the account's dexes or to its spot part.
+// send adds an amount of a token to one of the account's dexes or to its spot part, in which
+// is what is no collateral of the dex, and all where balances stand behind positions.
 func (m *moves) send(dex, token string, amount, value Decimal) {
-	if dex == spotDex {
+	collateral, ok := m.markets.collateral(dex)
+	if dex == spotDex || m.account.Mode.Joint() || ok && token != "" && token != collateral {
 		m.spot(token, amount, value)
 	} else {
 		m.perp(dex, amount, value)

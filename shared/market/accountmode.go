@@ -47,15 +47,15 @@ func (a *Account) book(dex *DexFunds, m *Markets, ms int64, free, set Decimal) {
 	}
 	token, ok := m.collateral(dex.Dex)
 	if !ok {
-		a.loseFunds()
+		a.loseFunds(ms)
 		return
 	}
 	a.move(token, free.Add(set))
 }
 
-// loseFunds notes that the cash and balances of the account are not known any more, until the
-// venue says them.
-func (a *Account) loseFunds() { a.SpotTime, a.Anchored = 0, 0 }
+// loseFunds notes that the cash and balances of the account are not known any more from a time
+// on, until the venue says them.
+func (a *Account) loseFunds(ms int64) { a.SpotTime, a.Anchored, a.Lost = 0, 0, max(a.Lost, ms) }
 
 // back lets the collateral of a dex stand behind positions from now on, if it is a balance:
 // then it comes into the perps of the account with all there is of it.

@@ -235,3 +235,39 @@ func TestABalanceThatAnUnknownCollateralMayHaveMovedIsNotKnownAnyMore(t *testing
 		t.Errorf("its value is known %t, and it was anchored at %d", known, a.Anchored)
 	}
 }
+
+// What an event of which nobody knows what it moved has left in a dex is known when the venue has
+// said it, not when it has said the others.
+func TestADexIsNotKnownBeforeTheVenueHasSaidItAgain(t *testing.T) {
+	t.Parallel()
+	a, m := anchored("1000", nil), modeMarkets()
+	a.Ledger(&market.Ledger{Address: alice, Time: at(5), Hash: "0x1", Type: "activateDexAbstraction", Delta: []byte(`{"type":"activateDexAbstraction","dex":"xyz","token":"USDC","amount":"300"}`)}, m, nil)
+	say := func(dexes ...string) {
+		said := market.Anchor{Address: alice, SpotTime: at(6)}
+		for _, dex := range dexes {
+			said.Dexes = append(said.Dexes, market.AccountState{Dex: dex, Time: at(6)})
+		}
+		a.Anchor(&said, m, nil)
+	}
+	say("")
+	if _, known := a.PerpValue(m, nil); known || !a.State("xyz", m, nil, at(7)).Unvalued || a.State("", m, nil, at(7)).Unvalued {
+		t.Errorf("its value is known %t", known)
+	}
+	say("xyz")
+	if _, known := a.PerpValue(m, nil); !known || a.State("xyz", m, nil, at(7)).Unvalued {
+		t.Errorf("its value is known %t", known)
+	}
+}
+
+func TestAFeeInAnotherTokenIsNotPaidOutOfADex(t *testing.T) {
+	t.Parallel()
+	a, m := anchored("1000", nil), modeMarkets()
+	a.Ledger(&market.Ledger{Address: alice, Time: at(5), Hash: "0x1", Type: "send", Delta: []byte(
+		`{"type":"send","user":"` + alice + `","destination":"0xb0b0000000000000000000000000000000000002","sourceDex":"","destinationDex":"","token":"USDC","amount":"10","usdcValue":"10","fee":"0.5","feeToken":"HYPE"}`)}, m, nil)
+	if cash := market.Text(a.Dexes[0].Cash); cash != "990.0" || len(a.Spot) != 1 || market.Text(a.Spot[0].Total) != "-0.5" {
+		t.Errorf("there are %s in the dex, and %+v", cash, a.Spot)
+	}
+	if got := a.Ledger(&market.Ledger{Address: alice, Time: at(6), Hash: "0x2", Type: "deposit", Delta: []byte(`{"type":"deposit","usdc":"-10"}`)}, m, nil); got != market.Unknown {
+		t.Errorf("a negative deposit is %s", got)
+	}
+}

@@ -20,13 +20,13 @@ const saidFor = 60_000
 // https://hyperliquid.gitbook.io/hyperliquid-docs/trading/liquidations
 func (a *Account) State(dex string, m *Markets, marks Marks, ms int64) AccountState {
 	s := AccountState{Dex: dex, Time: ms, Mode: a.Mode, Unfunded: !a.isFunded(dex)}
-	s.Unvalued = s.Unfunded || a.Anchored == 0 || a.Mode != ModeStandard
 	var funds DexFunds
 	for i := range a.Dexes {
 		if a.Dexes[i].Dex == dex {
 			funds = a.Dexes[i]
 		}
 	}
+	s.Unvalued = s.Unfunded || a.Anchored == 0 || funds.Anchored < a.Lost || a.Mode != ModeStandard
 	s.CrossMargin.AccountValue = funds.Cash
 	var open []valued
 	for i := range a.Holdings {
@@ -217,7 +217,7 @@ func (a *Account) isFunded(dex string) bool {
 
 // isFundedInAll reports whether the venue has said what the account has in all its dexes.
 func (a *Account) isFundedInAll() bool {
-	return a.Anchored > 0 && !slices.ContainsFunc(a.Dexes, func(d DexFunds) bool { return d.Anchored == 0 })
+	return a.Anchored > 0 && !slices.ContainsFunc(a.Dexes, func(d DexFunds) bool { return d.Anchored == 0 || d.Anchored < a.Lost })
 }
 
 // PerpValue is what the account's perpetuals are worth at marks, USDC: its dexes with their

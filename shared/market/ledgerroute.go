@@ -26,7 +26,7 @@ func (l *Ledger) Route() {
 		return
 	}
 	amount, err := ParseDecimal(string(d.Amount))
-	if err != nil {
+	if err != nil || amount.IsNeg() {
 		return
 	}
 	from, to := strings.ToLower(d.User), strings.ToLower(d.Destination)

@@ -129,7 +129,7 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 			taken.Mode = market.ModeUnknown
 		}
 	}
-	p.askSoon(c, cmp.Or(a.Mode, c.state.Mode).Joint() && taken.SpotTime == 0 && (c.state.SpotTime == 0 || taken.Mode != a.Mode), now)
+	p.askSoon(c, taken.SpotTime == 0 && (c.state.SpotTime == 0 || taken.Mode != a.Mode), now)
 	differences := c.state.Anchor(&taken, p.markets, p.marks)
 	c.stats.Moved(c.state.NetPerp.Sub(before))
 	if c.state.Mode == market.ModeOther {

@@ -55,6 +55,9 @@ func (c *coder) account(a *market.Account) {
 	c.decimal(&a.NetPerp)
 	c.decimal(&a.NetSpot)
 	c.mode(&a.Mode)
+	if !c.withoutModes {
+		c.time(&a.Lost)
+	}
 	list(c, &a.Dexes, func(d *market.DexFunds) {
 		c.text(&d.Dex)
 		c.decimal(&d.Cash)

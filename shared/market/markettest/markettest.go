@@ -170,7 +170,7 @@ func Account() *rapid.Generator[market.Account] {
 		a := market.Account{
 			Address: Address().Draw(t, "address"), Since: ms("since"), Time: Time().Draw(t, "time"), Anchored: ms("anchored"), SpotTime: ms("spot time"),
 			UpdatesSince: ms("updates since"),
-			NetPerp:      amount("net perp"), NetSpot: amount("net spot"), Mode: market.Mode(rapid.IntRange(0, int(market.ModeOther)).Draw(t, "mode")),
+			NetPerp:      amount("net perp"), NetSpot: amount("net spot"), Mode: market.Mode(rapid.IntRange(0, int(market.ModeOther)).Draw(t, "mode")), Lost: ms("lost"),
 		}
 		for _, dex := range []string{"", "xyz"}[:rapid.IntRange(0, 2).Draw(t, "dexes")] {
 			funds := market.DexFunds{Dex: dex, Cash: amount("cash"), Anchored: ms("dex anchored")}

@@ -11,8 +11,9 @@ import (
 )
 
 var (
-	errLedger = errors.New("a ledger update has no type")
-	errDelta  = fmt.Errorf("a ledger update is longer than %d bytes, or not of visible text", maxDelta)
+	errLedger   = errors.New("a ledger update has no type")
+	errNegative = errors.New("a deposit or withdrawal is negative")
+	errDelta    = fmt.Errorf("a ledger update is longer than %d bytes, or not of visible text", maxDelta)
 )
 
 // maxDelta bounds a delta, in bytes: the longest that are known are some 300, and a
@@ -49,8 +50,11 @@ func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 		return l, nil
 	}
 	l.Funds, l.USDC = l.Type, string(update.USDC)
-	if _, err := market.ParseDecimal(l.USDC); err != nil {
+	switch usdc, err := market.ParseDecimal(l.USDC); {
+	case err != nil:
 		return l, fmt.Errorf("a %s: usdc: %w", l.Type, err)
+	case usdc.IsNeg():
+		return l, errNegative
 	}
 	if _, err := market.ParseDecimal(string(update.Fee)); err == nil {
 		l.Fee = string(update.Fee)
