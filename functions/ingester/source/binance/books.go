@@ -91,10 +91,10 @@ func (b *bookSnapshot) check(swap bool) error {
 
 // depthFields are those of the changes of a book that are read.
 type depthFields struct {
-	to     *source.BookUpdate // nil where books are of no interest
-	time   int64              // of the event, ms
-	seen   int                // of all books
-	linked int                // of those of perpetuals
+	to     *source.BookUpdate
+	time   int64 // of the event, ms
+	seen   int   // of all books
+	linked int   // of those of perpetuals
 }
 
 const (
@@ -105,9 +105,6 @@ const (
 var errDepth = errors.New("are no changes of a book")
 
 func (d *depthFields) field(p *jsonscan.Scanner, key string) (ok bool) {
-	if d.to == nil {
-		return p.Skip()
-	}
 	count := &d.seen
 	switch key {
 	case "s":
@@ -138,9 +135,6 @@ func (d *depthFields) field(p *jsonscan.Scanner, key string) (ok bool) {
 // finish checks what was read. The numbers of spot go on without a break; perpetuals, whose
 // numbers are those of all of them, name the one before and the time of the change.
 func (d *depthFields) finish() error {
-	if d.to == nil {
-		return nil
-	}
 	if d.seen != depthFieldCount || d.to.Symbol == "" || d.to.Last < d.to.First {
 		return errDepth
 	}

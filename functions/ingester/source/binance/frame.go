@@ -28,7 +28,7 @@ var (
 	errTrade = errors.New("is no aggregated trade")
 )
 
-// parse is [parseFrame] for the stream.
+// parse reads a frame for the stream.
 func parse(line string, to *source.Frame) error {
 	f := frame{depth: depthFields{to: &to.Book}}
 	if err := f.read(line); err != nil {
@@ -56,16 +56,9 @@ func parse(line string, to *source.Frame) error {
 	return nil
 }
 
-// parseFrame reads a frame: {"stream":"btcusdt@aggTrade","data":{...}} with a trade,
-// {"result":null,"id":1}, {"error":{"code":2,"msg":".."},"id":1}. What is of no
-// interest leaves the zero frame; what should be and cannot be read is an error.
-func parseFrame(line string) (f frame, err error) {
-	if err := f.read(line); err != nil {
-		return frame{}, err
-	}
-	return f, nil
-}
-
+// read reads a frame: {"stream":"btcusdt@aggTrade","data":{...}} with a trade,
+// {"result":null,"id":1}, {"error":{"code":2,"msg":".."},"id":1}. What is of no interest leaves
+// f as it is; what should be and cannot be read is an error.
 func (f *frame) read(line string) (err error) {
 	p := jsonscan.New(line)
 	ok := p.Object(func(key string) bool {

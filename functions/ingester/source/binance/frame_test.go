@@ -7,56 +7,60 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
 	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
-	"quotary/shared/testing/must"
 )
 
 const (
 	spotFrame = `{"stream":"btcusdt@aggTrade","data":{"e":"aggTrade","E":1790000000123,"s":"BTCUSDT","a":52,"p":"61234.56000000","q":"0.01500000","f":100,"l":102,"T":1790000000120,"m":true,"M":true}}`
 	swapFrame = `{"stream":"ethusdt@aggTrade","data":{"e":"aggTrade","E":1790000000123,"a":7,"s":"ETHUSDT","p":"2412.05","q":"3.2","nq":"3.2","f":9,"l":9,"T":1790000000119,"m":false}}`
+
+	markFrame  = `{"stream":"btcusdt@markPrice","data":{"e":"markPriceUpdate","E":1790000001000,"s":"BTCUSDT","p":"61234.50","ap":"61234.5","i":"61200.1","P":"61210.0","r":"-0.00012345","T":1790006400000}}`
+	forceFrame = `{"stream":"btcusdt@forceOrder","data":{"e":"forceOrder","E":1790000001005,"o":{"s":"BTCUSDT","ps":"BTCUSDT","st":1,"S":"SELL","o":"LIMIT","f":"IOC","q":"0.014","p":"9910","ap":"9905.5","X":"FILLED","l":"0.014","z":"0.012","T":1790000001000}}}`
+
+	spotDepth = `{"stream":"btcusdt@depth","data":{"e":"depthUpdate","E":1790000000123,"s":"BTCUSDT","U":157,"u":160,"b":[["61234.50000000","0.30000000"],["61230.01000000","0.00000000"]],"a":[["61234.51000000","1.50000000"]]}}`
+	swapDepth = `{"stream":"btcusdt@depth@500ms","data":{"e":"depthUpdate","E":1790000000123,"T":1790000000120,"s":"BTCUSDT","U":157,"u":160,"pu":149,"b":[["61234.5","0.300"],["61230.0","0.000"]],"a":[]}}`
 )
+
+var frames = sourcetest.Frames(func() source.Parser { return parse })
 
 func TestFramesThatTheVenueSends(t *testing.T) {
 	t.Parallel()
-	dec := func(text string) market.Decimal {
-		return must.Get(market.ParseDecimal(text))(t)
+	dec := func(text string) market.Decimal { return sourcetest.Decimal(t, text) }
+	sold := market.PairTrade{Pair: "BTCUSDT", ID: 52, Prev: 51, Count: 3, Side: market.Sell, Time: 1790000000120, Px: dec("61234.56"), Sz: dec("0.015")}
+	bought := market.PairTrade{Pair: "ETHUSDT", ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: dec("2412.05"), Sz: dec("3.2")}
+	rate := market.PairFunding{Pair: "BTCUSDT", Time: 1790000001000, Due: 1790006400000, Rate: dec("-0.00012345")}
+	closed := func(long bool, px string) source.Frame {
+		return source.Frame{Events: market.PairEvents{Liquidations: []market.PairLiquidation{{Pair: "BTCUSDT", Time: 1790000001000, Long: long, Px: dec(px), Sz: dec("0.012")}}}}
 	}
-	for _, c := range []struct {
-		name, line string
-		want       frame
-	}{
-		{"a spot trade of a seller", spotFrame, frame{symbol: "BTCUSDT", trade: market.PairTrade{ID: 52, Prev: 51, Count: 3, Side: market.Sell, Time: 1790000000120, Px: dec("61234.56"), Sz: dec("0.015")}}},
-		{"a trade of a perpetual, of a buyer", swapFrame, frame{symbol: "ETHUSDT", trade: market.PairTrade{ID: 7, Prev: 6, Count: 1, Side: market.Buy, Time: 1790000000119, Px: dec("2412.05"), Sz: dec("3.2")}}},
-		{"an acknowledgement", `{"result":null,"id":3}`, frame{answer: 3}},
-		{"a refusal", `{"error":{"code":2,"msg":"Invalid request"},"id":4}`, frame{answer: 4, refused: `{"code":2,"msg":"Invalid request"}`}},
-		{"a refusal of nothing that was asked", `{"error":{"code":3,"msg":"Invalid JSON"},"id":null}`, frame{refused: `{"code":3,"msg":"Invalid JSON"}`}},
-		{"another stream", `{"stream":"btcusdt@kline_1m","data":{"e":"kline","E":1790000000123,"s":"BTCUSDT","k":{"t":1790000000000,"p":1}}}`, frame{}},
-		{"a stream whose fields have other types", `{"stream":"btcusdt@depth","data":{"e":"depthUpdate","a":[["1","2"]],"l":"x"}}`, frame{}},
-		{"an array of events", `{"stream":"!miniTicker@arr","data":[{"e":"24hrMiniTicker"}]}`, frame{}},
-		{"the announcement of a restart", `{"stream":"x","data":{"e":"serverShutdown","E":1790000000123}}`, frame{shutdown: true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := must.Get(parseFrame(c.line))(t)
-			if !got.trade.Px.Equal(c.want.trade.Px) || !got.trade.Sz.Equal(c.want.trade.Sz) {
-				t.Errorf("price %s, size %s", got.trade.Px, got.trade.Sz)
-			}
-			got.trade.Px, got.trade.Sz, c.want.trade.Px, c.want.trade.Sz = market.Decimal{}, market.Decimal{}, market.Decimal{}, market.Decimal{}
-			if got != c.want {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
-		})
-	}
+	level := func(px, sz string) market.PairLevel { return market.PairLevel{Px: dec(px), Sz: dec(sz)} }
+	frames.Is(t, "a spot trade of a seller", spotFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{sold}}})
+	frames.Is(t, "a trade of a perpetual, of a buyer", swapFrame, source.Frame{Events: market.PairEvents{Trades: []market.PairTrade{bought}}})
+	frames.Is(t, "an acknowledgement", `{"result":null,"id":3}`, source.Frame{Answered: true, ID: 3})
+	frames.Is(t, "a refusal", `{"error":{"code":2,"msg":"Invalid request"},"id":4}`, source.Frame{Answered: true, ID: 4, Refused: `{"code":2,"msg":"Invalid request"}`})
+	frames.Is(t, "a refusal of nothing that was asked", `{"error":{"code":3,"msg":"Invalid JSON"},"id":null}`, source.Frame{Answered: true, Refused: `{"code":3,"msg":"Invalid JSON"}`})
+	frames.Is(t, "another stream", `{"stream":"btcusdt@kline_1m","data":{"e":"kline","E":1790000000123,"s":"BTCUSDT","k":{"t":1790000000000,"p":1}}}`, source.Frame{})
+	frames.Is(t, "a stream whose fields have other types", `{"stream":"btcusdt@ticker","data":{"e":"24hrTicker","a":[["1","2"]],"l":"x"}}`, source.Frame{})
+	frames.Is(t, "an array of events", `{"stream":"!miniTicker@arr","data":[{"e":"24hrMiniTicker"}]}`, source.Frame{})
+	frames.Is(t, "the announcement of a restart", `{"stream":"x","data":{"e":"serverShutdown","E":1790000000123}}`, source.Frame{Restart: true})
+	frames.Is(t, "a mark price", markFrame, source.Frame{Events: market.PairEvents{Fundings: []market.PairFunding{rate}}})
+	frames.Is(t, "that of a contract without funding", strings.Replace(markFrame, `"-0.00012345"`, `""`, 1), source.Frame{})
+	frames.Is(t, "a long position that was closed", forceFrame, closed(true, "9905.5"))
+	frames.Is(t, "a short one", strings.Replace(forceFrame, "SELL", "BUY", 1), closed(false, "9905.5"))
+	frames.Is(t, "one at no average price", strings.Replace(forceFrame, "9905.5", "0", 1), closed(true, "9910"))
+	frames.Is(t, "changes of a book of spot, whose numbers go on", spotDepth, source.Frame{Book: source.BookUpdate{Symbol: "BTCUSDT", Time: 1790000000123, First: 157, Last: 160, Prev: 156,
+		Bids: []market.PairLevel{level("61234.5", "0.3"), level("61230.01", "0")}, Asks: []market.PairLevel{level("61234.51", "1.5")}}})
+	frames.Is(t, "those of a perpetual, which name the one before", swapDepth, source.Frame{Book: source.BookUpdate{Symbol: "BTCUSDT", Time: 1790000000120, First: 157, Last: 160, Prev: 149,
+		Bids: []market.PairLevel{level("61234.5", "0.3"), level("61230", "0")}}})
 }
 
-func TestAMalformedTradeIsRefused(t *testing.T) {
+func TestFramesThatCannotBeReadAreRefused(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string][2]string{
+	frames.Refuses(t, spotFrame, map[string][2]string{
 		"no id":                  {`"a":52,`, ``},
 		"an id as text":          {`"a":52`, `"a":"52"`},
 		"a price that is none":   {`"p":"61234.56000000"`, `"p":"abc"`},
@@ -72,142 +76,24 @@ func TestAMalformedTradeIsRefused(t *testing.T) {
 		"no symbol":              {`"s":"BTCUSDT"`, `"s":""`},
 		"an end too early":       {`"M":true}}`, `"M":true}`},
 		"something behind":       {`"M":true}}`, `"M":true}}x`},
-	} {
-		line := strings.Replace(spotFrame, change[0], change[1], 1)
-		if got, err := parseFrame(line); err == nil || got != (frame{}) {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
-	}
-	if _, err := parseFrame(strings.Replace(spotFrame, `"a":52,`, ``, 1)); !errors.Is(err, errTrade) {
+	})
+	if _, err := frames.Read(strings.Replace(spotFrame, `"a":52,`, ``, 1)); !errors.Is(err, errTrade) {
 		t.Errorf("%v", err)
 	}
-}
-
-func FuzzParseFrame(f *testing.F) {
-	for _, line := range []string{spotFrame, swapFrame, spotDepth, swapDepth, `{"result":null,"id":3}`, `{"error":{"code":2},"id":null}`, `{"data":[]}`, ``} {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		got, err := parseFrame(line)
-		if err != nil {
-			if got != (frame{}) {
-				t.Fatalf("%v, and %+v", err, got)
-			}
-			return
-		}
-		if tr := &got.trade; got.symbol != "" && (tr.ID < 0 || tr.Count < 1 || !tr.Px.IsPos() || !tr.Sz.IsPos() || tr.Time < 1_400_000_000_000) {
-			t.Fatalf("%+v", tr)
-		}
-		var to source.Frame
-		if err := parse(line, &to); err != nil || to.Book.Symbol == "" {
-			return
-		}
-		for _, l := range slices.Concat(to.Book.Bids, to.Book.Asks) {
-			if !l.Px.IsPos() || l.Sz.IsNeg() || to.Book.Last < to.Book.First || to.Book.Time < 1_400_000_000_000 {
-				t.Fatalf("%+v", to.Book)
-			}
-		}
+	frames.Refuses(t, markFrame, map[string][2]string{
+		"no rate":            {`"r":"-0.00012345",`, ``},
+		"a rate as a number": {`"-0.00012345"`, `-0.1`},
+		"a rate of letters":  {`-0.00012345`, `x`},
+		"seconds":            {`1790000001000`, `1790000001`},
 	})
-}
-
-func BenchmarkParseFrame(b *testing.B) {
-	line := []byte(spotFrame)
-	b.ReportAllocs()
-	for b.Loop() {
-		if f, err := parseFrame(string(line)); err != nil || f.symbol == "" {
-			b.Fatal(err)
-		}
-	}
-}
-
-const (
-	markFrame  = `{"stream":"btcusdt@markPrice","data":{"e":"markPriceUpdate","E":1790000001000,"s":"BTCUSDT","p":"61234.50","ap":"61234.5","i":"61200.1","P":"61210.0","r":"-0.00012345","T":1790006400000}}`
-	forceFrame = `{"stream":"btcusdt@forceOrder","data":{"e":"forceOrder","E":1790000001005,"o":{"s":"BTCUSDT","ps":"BTCUSDT","st":1,"S":"SELL","o":"LIMIT","f":"IOC","q":"0.014","p":"9910","ap":"9905.5","X":"FILLED","l":"0.014","z":"0.012","T":1790000001000}}}`
-)
-
-func TestFramesOfPerpetuals(t *testing.T) {
-	t.Parallel()
-	read := func(line string) (e market.PairEvents, err error) {
-		var f source.Frame
-		err = parse(line, &f)
-		return f.Events, err
-	}
-	e, err := read(markFrame)
-	if err != nil || len(e.Fundings) != 1 || e.Fundings[0].Rate.String() != "-0.00012345" || e.Fundings[0].Time != 1790000001000 || e.Fundings[0].Due != 1790006400000 {
-		t.Errorf("a mark price gives %+v, %v", e.Fundings, err)
-	}
-	if e, err = read(strings.Replace(markFrame, `"-0.00012345"`, `""`, 1)); err != nil || len(e.Fundings) != 0 {
-		t.Errorf("a contract without funding gives %+v, %v", e.Fundings, err)
-	}
-	for _, test := range []struct {
-		side, average, px string
-		long              bool
-	}{{"SELL", "9905.5", "9905.5", true}, {"BUY", "9905.5", "9905.5", false}, {"SELL", "0", "9910", true}} {
-		line := strings.Replace(strings.Replace(forceFrame, "SELL", test.side, 1), "9905.5", test.average, 1)
-		e, err := read(line)
-		if err != nil || len(e.Liquidations) != 1 || e.Liquidations[0].Long != test.long || e.Liquidations[0].Px.String() != test.px || e.Liquidations[0].Sz.String() != "0.012" {
-			t.Errorf("%s at %s gives %+v, %v", test.side, test.average, e.Liquidations, err)
-		}
-	}
-	for name, line := range map[string]string{
-		"no rate":            strings.Replace(markFrame, `"r":"-0.00012345",`, "", 1),
-		"a rate as a number": strings.Replace(markFrame, `"-0.00012345"`, "-0.1", 1),
-		"a rate of letters":  strings.Replace(markFrame, "-0.00012345", "x", 1),
-		"seconds":            strings.Replace(markFrame, "1790000001000", "1790000001", 1),
-		"no side":            strings.Replace(forceFrame, `"S":"SELL",`, "", 1),
-		"another side":       strings.Replace(forceFrame, "SELL", "HOLD", 1),
-		"nothing filled":     strings.Replace(forceFrame, `"z":"0.012"`, `"z":"0"`, 1),
-		"no time":            strings.Replace(forceFrame, `,"T":1790000001000`, "", 1),
-		"an order as a list": strings.Replace(strings.Replace(forceFrame, `"o":{`, `"o":[{`, 1), `}}}`, `}]}}`, 1),
-	} {
-		if e, err := read(line); err == nil {
-			t.Errorf("%s gives %+v", name, e)
-		}
-	}
-}
-
-func BenchmarkParseFrames(b *testing.B) {
-	for name, line := range map[string]string{"trade": swapFrame, "mark price": markFrame, "forced order": forceFrame, "depth": swapDepth} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			var f source.Frame
-			for b.Loop() {
-				f.Reset()
-				must.Do(b, parse(line, &f))
-			}
-		})
-	}
-}
-
-const (
-	spotDepth = `{"stream":"btcusdt@depth","data":{"e":"depthUpdate","E":1790000000123,"s":"BTCUSDT","U":157,"u":160,"b":[["61234.50000000","0.30000000"],["61230.01000000","0.00000000"]],"a":[["61234.51000000","1.50000000"]]}}`
-	swapDepth = `{"stream":"btcusdt@depth@500ms","data":{"e":"depthUpdate","E":1790000000123,"T":1790000000120,"s":"BTCUSDT","U":157,"u":160,"pu":149,"b":[["61234.5","0.300"],["61230.0","0.000"]],"a":[]}}`
-)
-
-func TestChangesOfBooks(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, line string
-		prev, time int64
-		levels     string
-	}{
-		{"spot, whose numbers go on", spotDepth, 156, 1790000000123, "[{61234.5 0.3} {61230.01 0}] [{61234.51 1.5}]"},
-		{"a perpetual, which names the one before", swapDepth, 149, 1790000000120, "[{61234.5 0.3} {61230 0}] []"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			var f source.Frame
-			must.Do(t, parse(c.line, &f))
-			if b := &f.Book; b.Symbol != "BTCUSDT" || b.Snapshot || b.First != 157 || b.Last != 160 || b.Prev != c.prev || b.Time != c.time || fmt.Sprint(b.Bids, b.Asks) != c.levels {
-				t.Errorf("%+v", b)
-			}
-		})
-	}
-}
-
-func TestMalformedChangesOfABookAreRefused(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string][2]string{
+	frames.Refuses(t, forceFrame, map[string][2]string{
+		"no side":            {`"S":"SELL",`, ``},
+		"another side":       {`SELL`, `HOLD`},
+		"nothing filled":     {`"z":"0.012"`, `"z":"0"`},
+		"no time":            {`,"T":1790000001000`, ``},
+		"an order as a list": {forceFrame[strings.Index(forceFrame, `{"s"`):], `[` + strings.Replace(forceFrame[strings.Index(forceFrame, `{"s"`):], `}}}`, `}]}}`, 1)},
+	})
+	frames.Refuses(t, swapDepth, map[string][2]string{
 		"no symbol":              {`"s":"BTCUSDT",`, ``},
 		"an empty symbol":        {`"BTCUSDT"`, `""`},
 		"no first number":        {`"U":157,`, ``},
@@ -228,13 +114,22 @@ func TestMalformedChangesOfABookAreRefused(t *testing.T) {
 		"a size that is none":    {`"0.300"`, `"x"`},
 		"a field twice":          {`"a":[]`, `"a":[],"a":[]`},
 		"an end too early":       {`"a":[]}}`, `"a":[]}`},
-	} {
-		line := strings.Replace(swapDepth, change[0], change[1], 1)
-		var f source.Frame
-		if err := parse(line, &f); err == nil {
-			t.Errorf("%s: %+v", name, f.Book)
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	frames.Fuzz(f, spotFrame, func(got *source.Frame) bool {
+		for _, one := range got.Events.Trades {
+			if one.ID < 0 || one.Prev != one.ID-1 {
+				return false
+			}
 		}
-	}
+		return got.Book.First <= got.Book.Last
+	}, swapFrame, markFrame, forceFrame, spotDepth, swapDepth, `{"result":null,"id":3}`, `{"error":{"code":2},"id":null}`)
+}
+
+func BenchmarkParse(b *testing.B) {
+	frames.Benchmark(b, spotFrame, map[string][]string{"spot trade": {spotFrame}, "trade": {swapFrame}, "mark price": {markFrame}, "forced order": {forceFrame}, "depth": {swapDepth}})
 }
 
 func TestAWholeBookThatIsNoneIsRefused(t *testing.T) {

@@ -8,30 +8,11 @@ import (
 	"testing"
 
 	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
-
-// read is what a file of frames holds.
-type read struct{ frames, refused, trades, fundings, liquidations, books int }
-
-func (r *read) count(t *testing.T, line []byte) {
-	t.Helper()
-	var f source.Frame
-	if err := parse(string(line), &f); err != nil {
-		t.Logf("%v: %.200s", err, line)
-		r.refused++
-		f.Reset()
-	}
-	r.frames++
-	r.trades += len(f.Events.Trades)
-	r.fundings += len(f.Events.Fundings)
-	r.liquidations += len(f.Events.Liquidations)
-	if f.Book.Symbol != "" {
-		r.books++
-	}
-}
 
 // received is a line of a session.
 type received struct {
@@ -50,49 +31,15 @@ func (l *received) read(t *testing.T, line []byte) {
 // and a third, of a book, has a time that is in no unit.
 func TestRecordedFrames(t *testing.T) {
 	t.Parallel()
-	session := func(t *testing.T, line []byte, got *read) {
-		var l received
-		if l.read(t, line); l.Dir == "in" {
-			got.count(t, l.Frame)
-		}
-	}
-	single := func(t *testing.T, line []byte, got *read) {
-		var l struct {
-			Venue string
-			Frame json.RawMessage
-		}
-		must.Do(t, json.Unmarshal(line, &l))
-		if strings.HasPrefix(l.Venue, "binance") {
-			got.count(t, l.Frame)
-		}
-	}
-	for name, c := range map[string]struct {
-		want read
-		each func(t *testing.T, line []byte, got *read)
-	}{
-		"session_binance_spot_2021-10-12.jsonl.gz":  {read{frames: 265, trades: 2, books: 177}, session},
-		"session_binance_usdm_2021-07-22.jsonl.gz":  {read{frames: 1535, trades: 91, books: 764}, session},
-		"session_binance_coinm_2021-07-22.jsonl.gz": {read{frames: 4371, trades: 51, books: 2047}, session},
-		"venue_ws_frames.jsonl":                     {read{frames: 30, refused: 2, fundings: 3, liquidations: 2, books: 8}, single},
-		"liquidation_ws_frames.jsonl":               {read{frames: 2, liquidations: 1}, single},
-		"liquidation_ws_frames_2026.jsonl":          {read{frames: 1, liquidations: 1}, single},
-		"binance_wsHandleData.jsonl":                {read{frames: 8, refused: 1}, func(t *testing.T, line []byte, got *read) { got.count(t, line) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var got read
-			lines := testenv.Recording(t, "exchanges/"+name)
-			for lines.Scan() {
-				c.each(t, lines.Bytes(), &got)
-			}
-			if lines.Err() != nil {
-				t.Fatal(lines.Err())
-			}
-			if got != c.want {
-				t.Errorf("%+v were read, want %+v", got, c.want)
-			}
-		})
-	}
+	frames.Recordings(t, "binance", map[string]sourcetest.Recorded{
+		"session_binance_spot_2021-10-12.jsonl.gz":  {Frames: 265, Trades: 2, Books: 177},
+		"session_binance_usdm_2021-07-22.jsonl.gz":  {Frames: 1535, Trades: 91, Books: 764},
+		"session_binance_coinm_2021-07-22.jsonl.gz": {Frames: 4371, Trades: 51, Books: 2047},
+		"venue_ws_frames.jsonl":                     {Frames: 30, Refused: 2, Answers: 1, Fundings: 3, Longs: 1, Shorts: 1, Books: 8},
+		"liquidation_ws_frames.jsonl":               {Frames: 2, Longs: 1},
+		"liquidation_ws_frames_2026.jsonl":          {Frames: 1, Longs: 1},
+		"binance_wsHandleData.jsonl":                {Frames: 8, Refused: 1},
+	})
 }
 
 // data are the fields of the event of a frame; encoding/json does not tell E from e in a
@@ -134,13 +81,11 @@ func TestTheTradesOfASessionAddUpToTheExchangesMinute(t *testing.T) {
 		if l.read(t, lines.Bytes()); l.Dir != "in" {
 			continue
 		}
-		f, err := parseFrame(string(l.Frame))
-		if err != nil {
-			t.Fatalf("%v: %.200s", err, l.Frame)
+		f := must.Get(frames.Read(string(l.Frame)))(t)
+		for _, trade := range f.Events.Trades {
+			trades[trade.Pair] = append(trades[trade.Pair], tradeUpTo{trade, number(t, data(t, l.Frame)["l"])})
 		}
-		if f.symbol != "" {
-			trades[f.symbol] = append(trades[f.symbol], tradeUpTo{f.trade, number(t, data(t, l.Frame)["l"])})
-		} else if k, ok := data(t, l.Frame)["k"].(map[string]any); ok && number(t, k["t"]) == minute {
+		if k, ok := data(t, l.Frame)["k"].(map[string]any); ok && number(t, k["t"]) == minute {
 			states = append(states, k)
 		}
 	}
@@ -164,7 +109,7 @@ func TestTheTradesOfASessionAddUpToTheExchangesMinute(t *testing.T) {
 		got := fmt.Sprint(c.Trades, c.Open, c.High, c.Low, c.Close, c.Size, c.Amount, c.SizeBuyer, c.AmountBuyer)
 		want := fmt.Sprint(number(t, k["n"]))
 		for _, name := range []string{"o", "h", "l", "c", "v", "q", "V", "Q"} {
-			want += " " + dec(t, fmt.Sprint(k[name])).String()
+			want += " " + sourcetest.Decimal(t, fmt.Sprint(k[name])).String()
 		}
 		if got != want {
 			t.Errorf("%v up to trade %d\n has %s\nwant %s", k["s"], upTo, got, want)
@@ -174,11 +119,6 @@ func TestTheTradesOfASessionAddUpToTheExchangesMinute(t *testing.T) {
 	if compared != 15 {
 		t.Errorf("%d of %d states were compared", compared, len(states))
 	}
-}
-
-func dec(t *testing.T, text string) market.Decimal {
-	t.Helper()
-	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // Orders that closed positions by force, as frames: each is a liquidation of the position
@@ -202,7 +142,7 @@ func TestRecordedForcedOrders(t *testing.T) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		l := &f.Events.Liquidations[0]
-		if got, want := fmt.Sprint(l.Time, l.Pair, l.Long, l.Px, l.Sz), fmt.Sprint(ms, symbol, side == "SELL", dec(t, paid), dec(t, filled)); got != want {
+		if got, want := fmt.Sprint(l.Time, l.Pair, l.Long, l.Px, l.Sz), fmt.Sprint(ms, symbol, side == "SELL", sourcetest.Decimal(t, paid), sourcetest.Decimal(t, filled)); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		n++

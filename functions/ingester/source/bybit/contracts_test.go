@@ -1,124 +1,19 @@
 package bybit
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"quotary/functions/ingester/source/sourcetest"
-	simulated "quotary/localstack/sim/bybit"
-	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
 	"quotary/shared/testing/testclock"
 )
 
 var elevenForty = time.Date(2026, 11, 20, 11, 40, 30, 0, time.UTC)
-
-const hour = int64(3_600_000) // ms
-
-func TestWhatIsAskedOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
-	t.Parallel()
-	clock := testclock.At(elevenForty)
-	x, all := openAll(t, simulated.Config{Clock: clock.Now})
-	for _, c := range []struct {
-		of       *Market
-		key      string
-		payments int
-		period   int64
-	}{
-		{all[1], "solswapusdt:bybit", 30, 4 * hour},
-		{all[1], "btcswapusdt:bybit", 15, 8 * hour},
-		{all[2], "btcswapusd:bybit", 15, 8 * hour},
-	} {
-		t.Run(c.key, func(t *testing.T) {
-			pair := sourcetest.Find(t, c.of, c.key)
-			m, now := x.Market(c.of.category, pair.Symbol), elevenForty.UnixMilli()
-			sourcetest.IsNow(t, c.of, m, pair, now, func(day *trading.Kline) int64 { return day.Quote })
-			from := now - 5*24*hour
-			fundings, err := c.of.PastFundings(t.Context(), pair, from, now)
-			if err != nil || len(fundings) != c.payments {
-				t.Fatalf("%d payments in five days, %v", len(fundings), err)
-			}
-			sourcetest.ArePayments(t, m, pair, from, c.period, fundings)
-			// More than a page.
-			past, err := c.of.PastInterests(t.Context(), pair, now-24*hour, now)
-			if err != nil || len(past) != 288 {
-				t.Fatalf("%d points in a day, %v", len(past), err)
-			}
-			sourcetest.AreInterests(t, m, pair, now-24*hour, past)
-			ratios, err := c.of.PastRatios(t.Context(), pair, now-2*24*hour, now)
-			if err != nil || len(ratios) != 2*288 {
-				t.Fatalf("%d ratios in two days, %v", len(ratios), err)
-			}
-			for _, r := range ratios {
-				if !r.Long.Equal(sourcetest.Decimal(t, trading.Decimal(m.Longs(r.Time), 4))) {
-					t.Errorf("a ratio is %+v", r)
-				}
-			}
-		})
-	}
-	btc := sourcetest.Find(t, all[0], "btcusdt:bybit")
-	interests, err := all[0].Interests(t.Context(), []market.Pair{btc})
-	fundings, err2 := all[0].PastFundings(t.Context(), btc, 0, hour)
-	past, err3 := all[0].PastInterests(t.Context(), btc, 0, hour)
-	ratios, err4 := all[0].PastRatios(t.Context(), btc, 0, hour)
-	if err := errors.Join(err, err2, err3, err4); err != nil || interests != nil || fundings != nil || past != nil || ratios != nil {
-		t.Errorf("spot has %v, %v, %v and %v, %v", interests, fundings, past, ratios, err)
-	}
-	if list, err := all[0].Tickers(t.Context(), []market.Pair{btc}); err != nil || len(list) != 1 {
-		t.Errorf("tickers of spot are %v, %v", list, err)
-	} else if m := x.Market("spot", "BTCUSDT"); !list[0].Amount.Equal(sourcetest.Decimal(t, m.Amount(m.Day(list[0].Time).Quote))) {
-		t.Errorf("%+v is not what was paid", list[0])
-	}
-}
-
-// What is pushed of perpetuals is the exchange's own; trades are in coins, and follow each
-// other.
-func TestWhatIsPushedIsTheTruthOfTheExchange(t *testing.T) {
-	t.Parallel()
-	x, all := openAll(t, simulated.Config{Clock: testclock.Running(time.Now(), 20)})
-	for _, c := range []struct {
-		of  *Market
-		key string
-	}{{all[1], "ethswapusdt:bybit"}, {all[2], "btcswapusd:bybit"}} {
-		t.Run(c.key, func(t *testing.T) {
-			t.Parallel()
-			pair := sourcetest.Find(t, c.of, c.key)
-			m := x.Market(c.of.category, pair.Symbol)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			began := c.of.Now().UnixMilli()
-			var got market.PairEvents
-			err := c.of.Follow(ctx, []market.Pair{pair}, c.of.Stats, func(_ context.Context, e *market.PairEvents) error {
-				if got.Merge(e); len(got.Fundings) > 2 && len(got.Liquidations) > 1 && len(got.Trades) > 5 {
-					cancel()
-				}
-				return nil
-			})
-			if len(got.Fundings) < 3 || len(got.Liquidations) < 2 || len(got.Trades) < 6 || c.of.Stats.Malformed.Load() > 0 {
-				t.Fatalf("%d rates, %d liquidations and %d trades came: %v", len(got.Fundings), len(got.Liquidations), len(got.Trades), err)
-			}
-			sourcetest.AreRates(t, m, pair, got.Fundings)
-			now := c.of.Now().UnixMilli()
-			sourcetest.AreLiquidations(t, m, pair, got.Liquidations, m.Liquidations(began-5000, now))
-			truth := m.Trades(began-5000, now)
-			for truth[0].Time < got.Trades[0].Time {
-				truth = truth[1:]
-			}
-			for i, trade := range got.Trades {
-				sourcetest.IsTrade(t, m, pair, trade, truth[i])
-				if i > 0 && trade.Prev != got.Trades[i-1].ID {
-					t.Errorf("%+v does not follow the one before", trade)
-				}
-			}
-		})
-	}
-}
 
 // Prices of a day and open interest come in one answer, which is good for both for some
 // seconds.
@@ -168,6 +63,13 @@ func listing(t *testing.T, path, list string) *Market {
 	return serve(t, map[string]http.HandlerFunc{"GET " + path: func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"retCode":0,"result":{"list":[%s]},"time":1790000000000}`, list)
 	}})
+}
+
+func TestSpotPairsHaveNoFunding(t *testing.T) {
+	t.Parallel()
+	if list, err := Open("", slog.New(slog.DiscardHandler))[0].PastFundings(t.Context(), market.Pair{Symbol: "BTCUSDT"}, 0, 3_600_000); err != nil || list != nil {
+		t.Errorf("%v, %v", list, err)
+	}
 }
 
 func TestWhatIsNoPastIsRefused(t *testing.T) {

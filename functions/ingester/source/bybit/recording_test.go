@@ -9,94 +9,21 @@ import (
 	"strings"
 	"testing"
 
-	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
-// read is what a file of frames holds.
-type read struct{ frames, trades, answers, fundings, longs, shorts, books int }
-
-func (r *read) add(t *testing.T, parse source.Parser, line []byte) {
-	t.Helper()
-	var f source.Frame
-	if err := parse(string(line), &f); err != nil {
-		t.Errorf("%v: %.200s", err, line)
-	}
-	r.frames++
-	r.trades += len(f.Events.Trades)
-	r.fundings += len(f.Events.Fundings)
-	for _, l := range f.Events.Liquidations {
-		if l.Long {
-			r.longs++
-		} else {
-			r.shorts++
-		}
-	}
-	if f.Book.Symbol != "" {
-		r.books++
-	}
-	if f.Answered {
-		r.answers++
-	}
-}
-
-// framesOf are the frames in a line of a file, without those that were sent.
-func framesOf(t *testing.T, line []byte) (frames []json.RawMessage) {
-	t.Helper()
-	var l struct {
-		Venue, Topic string
-		Frame        json.RawMessage
-		Frames       []struct {
-			Dir   string
-			Frame json.RawMessage
-		}
-	}
-	must.Do(t, json.Unmarshal(line, &l))
-	switch {
-	case l.Venue == "": // the line is a frame
-		return []json.RawMessage{line}
-	case !strings.HasPrefix(l.Venue, "bybit"):
-		return nil
-	case l.Frame != nil:
-		return []json.RawMessage{l.Frame}
-	}
-	for _, f := range l.Frames {
-		if f.Dir != "out" {
-			frames = append(frames, []byte(strings.ReplaceAll(string(f.Frame), `"|1|"`, `"1"`))) // a place holder
-		}
-	}
-	return frames
-}
-
 func TestRecordedFrames(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]read{
-		"bybit_wsTicker.jsonl":             {frames: 8, fundings: 3},
-		"venue_ws_frames.jsonl":            {frames: 39, trades: 9, fundings: 2, shorts: 1, books: 9},
-		"liquidation_ws_frames.jsonl":      {frames: 2, longs: 1, shorts: 1},
-		"liquidation_ws_frames_2026.jsonl": {frames: 1, longs: 2},
-		"fixtures/ws.jsonl":                {frames: 22, trades: 3, answers: 7, fundings: 1, shorts: 1, books: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var got read
-			parse := newParser()
-			lines := testenv.Recording(t, "exchanges/"+name)
-			for lines.Scan() {
-				for _, frame := range framesOf(t, lines.Bytes()) {
-					got.add(t, parse, frame)
-				}
-			}
-			if lines.Err() != nil {
-				t.Fatal(lines.Err())
-			}
-			if got != want {
-				t.Errorf("%+v were read, want %+v", got, want)
-			}
-		})
-	}
+	frames.Recordings(t, "bybit", map[string]sourcetest.Recorded{
+		"bybit_wsTicker.jsonl":             {Frames: 8, Fundings: 3},
+		"venue_ws_frames.jsonl":            {Frames: 39, Trades: 9, Fundings: 2, Shorts: 1, Books: 9},
+		"liquidation_ws_frames.jsonl":      {Frames: 2, Longs: 1, Shorts: 1},
+		"liquidation_ws_frames_2026.jsonl": {Frames: 1, Longs: 2},
+		"fixtures/ws.jsonl":                {Frames: 22, Answers: 7, Trades: 3, Fundings: 1, Shorts: 1, Books: 1},
+	})
 }
 
 // documented serves the documentation's examples by path and category.

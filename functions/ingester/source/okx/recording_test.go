@@ -23,84 +23,17 @@ import (
 	"quotary/shared/testing/testenv"
 )
 
-// read is what a file of frames holds.
-type read struct{ frames, trades, answers, malformed int }
-
-// Frames of a session of 2022, of single lines and of examples: every one is read, and of
-// those of trades there are as many as recorded. Two of 2021 say no rate or no next one, and
-// order books have no numbers or do not say what they are: these are counted.
+// Frames of a session of 2022, of single lines and of examples: of those of trades there are as
+// many as recorded. Two of 2021 say no rate or no next one, which are left out, and order books
+// have no numbers or do not say what they are: these are refused.
 func TestRecordedFrames(t *testing.T) {
 	t.Parallel()
-	count := func(t *testing.T, got *read, line []byte) {
-		var f source.Frame
-		switch err := parse(string(line), &f); {
-		case errors.Is(err, errFunding), errors.Is(err, errBook):
-			got.malformed++
-		case err != nil:
-			t.Errorf("%v: %.200s", err, line)
-		}
-		got.frames++
-		got.trades += len(f.Events.Trades)
-		if f.Answered {
-			got.answers++
-		}
-	}
-	for name, c := range map[string]struct {
-		want read
-		each func(t *testing.T, line []byte, got *read)
-	}{
-		"session_okx_2022-05-13.jsonl.gz": {read{410, 74, 18, 290}, func(t *testing.T, line []byte, got *read) {
-			var l struct {
-				Dir   string
-				Frame json.RawMessage
-			}
-			must.Do(t, json.Unmarshal(line, &l))
-			if l.Dir == "in" {
-				count(t, got, l.Frame)
-			}
-		}},
-		"okx_wsAllTrades.jsonl": {read{2, 2, 0, 0}, func(t *testing.T, line []byte, got *read) { count(t, got, line) }},
-		"venue_ws_frames.jsonl": {read{36, 4, 2, 2}, func(t *testing.T, line []byte, got *read) {
-			var l struct {
-				Venue string
-				Frame json.RawMessage
-			}
-			must.Do(t, json.Unmarshal(line, &l))
-			if strings.HasPrefix(l.Venue, "okx") {
-				count(t, got, l.Frame)
-			}
-		}},
-		"fixtures/ws.jsonl": {read{30, 1, 15, 1}, func(t *testing.T, line []byte, got *read) {
-			var l struct {
-				Venue  string
-				Frames []struct {
-					Dir   string
-					Frame json.RawMessage
-				}
-			}
-			must.Do(t, json.Unmarshal(line, &l))
-			for _, f := range l.Frames {
-				if l.Venue == "okx" && f.Dir != "out" {
-					count(t, got, f.Frame)
-				}
-			}
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var got read
-			lines := testenv.Recording(t, "exchanges/"+name)
-			for lines.Scan() {
-				c.each(t, lines.Bytes(), &got)
-			}
-			if lines.Err() != nil {
-				t.Fatal(lines.Err())
-			}
-			if got != c.want {
-				t.Errorf("%+v were read, want %+v", got, c.want)
-			}
-		})
-	}
+	frames.Recordings(t, "okx", map[string]sourcetest.Recorded{
+		"session_okx_2022-05-13.jsonl.gz": {Frames: 410, Refused: 290, Answers: 18, Trades: 74},
+		"okx_wsAllTrades.jsonl":           {Frames: 2, Trades: 2},
+		"venue_ws_frames.jsonl":           {Frames: 36, Rows: 2, Answers: 2, Trades: 4, Fundings: 1, Shorts: 1},
+		"fixtures/ws.jsonl":               {Frames: 30, Refused: 1, Answers: 15, Trades: 1, Fundings: 1},
+	})
 }
 
 // Updates of order books of 2022, numbered by us, make the books of which the exchange said

@@ -39,7 +39,7 @@ func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
 		var i instrument
 		must.Do(t, json.Unmarshal([]byte(c.text), &i))
 		got, ok := m.pair(&i)
-		if diff := cmp.Diff(c.want, got, equal); ok != (c.want.Key != "") || ok && diff != "" {
+		if diff := cmp.Diff(c.want, got); ok != (c.want.Key != "") || ok && diff != "" {
 			t.Errorf("%s: %t (-want +got):\n%s", c.name, ok, diff)
 		}
 	}

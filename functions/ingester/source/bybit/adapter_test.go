@@ -1,0 +1,55 @@
+package bybit
+
+import (
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/sourcetest"
+	simulated "quotary/localstack/sim/bybit"
+	"quotary/localstack/sim/trading"
+	"quotary/shared/market"
+)
+
+func TestAdapter(t *testing.T) {
+	t.Parallel()
+	sourcetest.Adapter[*Market, *simulated.Exchange]{
+		Open: Open, Simulate: simulated.New,
+		OnClock: func(m *Market, now func() time.Time) { m.Now = now },
+		Market: func(x *simulated.Exchange, m *Market, symbol string) *trading.Market {
+			return x.Market(m.category, symbol)
+		},
+		Pairs: [3]string{
+			"solusdt:bybit ethusdt:bybit dogeusdt:bybit btcusdt:bybit",
+			"ethswapusdt:bybit btcswapusdt:bybit solswapusdt:bybit",
+			"btcswapusd:bybit",
+		},
+		Answer: func(_, rows string) string {
+			return `{"retCode":0,"result":{"list":[` + rows + `]},"time":1790000000000}`
+		},
+		Listings: []sourcetest.Listing{
+			{Kind: sourcetest.Spot, Rows: `{"symbol":"BTCUSDT","status":"Trading","baseCoin":"BTC","quoteCoin":"USDT"},{"symbol":"AUSDT","status":"Halted","baseCoin":"A","quoteCoin":"USDT"}`,
+				Keys: []string{"btcusdt:bybit"}, Unknown: 1, Said: []string{"Halted"}},
+			{Kind: sourcetest.Linear, Rows: `{"symbol":"BTCUSDT","status":"Trading","contractType":"LinearPerpetual","baseCoin":"BTC","quoteCoin":"USDT"},
+			{"symbol":"BTC-25DEC26","status":"Trading","contractType":"LinearFutures","baseCoin":"BTC","quoteCoin":"USDT"},
+			{"symbol":"SOONUSDT","status":"PreLaunch","contractType":"LinearPerpetual","baseCoin":"SOON","quoteCoin":"USDT"},
+			{"symbol":"AUSDT","status":"Trading","contractType":"EventPerpetual","baseCoin":"A","quoteCoin":"USDT"},
+			{"symbol":"BUSDT","status":"Trading","contractType":"EventPerpetual","baseCoin":"B","quoteCoin":"USDT"},
+			{"symbol":"CUSDT","status":"Resting","contractType":"LinearPerpetual","baseCoin":"C","quoteCoin":"USDT"}`,
+				Keys: []string{"btcswapusdt:bybit"}, Unknown: 3, Said: []string{"EventPerpetual", "Resting"}},
+		},
+		Unending: map[string]func(string) error{`{"retCode":0,"result":{"list":[`: func(url string) error {
+			announcements := OpenAnnouncements(url)
+			_, err := announcements.Announcements(t.Context(), source.AnnouncedEnglish, announcements.Categories()[0], 1)
+			return err
+		}},
+		Refuse: func(x *simulated.Exchange) { x.Refuse(1) }, Pause: tooManyPause,
+		// One topic that there is not refuses the message.
+		NoSuch: "OLDUSDT", NoSuchTopics: 3,
+		Levels: bookLevels, BookSpeed: 5,
+		InterestDays: 5,
+		Long: func(m *trading.Market, at int64) market.Decimal {
+			return sourcetest.Decimal(t, trading.Decimal(m.Longs(at), 4))
+		},
+	}.Test(t)
+}
