@@ -12,6 +12,7 @@ import (
 type conn struct {
 	Conn
 	hub   *Hub
+	owner *owner
 	since time.Time
 
 	ctl  sync.Mutex // orders subscribe, unsubscribe and close

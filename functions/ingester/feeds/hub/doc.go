@@ -24,8 +24,10 @@
 // # Where work waits, and who does it
 //
 // [Hub.Run] owns every goroutine. A fixed number of senders take connections
-// from one first-in-first-out list, send one frame of each and put it back at
-// the end, so no connection has a second turn before the others had theirs. Where
+// from first-in-first-out lists, one for each owner ([Conn.Of]), send one frame of each and
+// put it back at the end. Owners have their turns, and so have the connections of each: who
+// has many of them is served no more frames than another who has frames waiting, and no
+// connection has a second turn before its owner's others had theirs. Where
 // requests are limited, a sender waits for its turn ([Config.Admit]) before it chooses a
 // frame: states that wait are conflated meanwhile, so a limit makes them fewer, not
 // older. A sender held up for long is replaced, up to a bound; beyond that bound its

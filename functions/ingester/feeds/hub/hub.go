@@ -100,8 +100,9 @@ func Single(frame []byte) [][]byte {
 type Config struct {
 	Sink Sink
 	// Admit waits until the sink may be called once more; nil: it always may. It is
-	// asked before a frame is chosen, so that what is sent is as young as can be. Its
-	// error is that of ctx. What it admitted may be used late, by one call for each
+	// asked before a frame is chosen, so that what is sent is as young as can be, and
+	// once at a time, so that few connections go before one that has just become ready.
+	// Its error is that of ctx. What it admitted may be used late, by one call for each
 	// sender at most.
 	Admit func(ctx context.Context) error
 	// Topic describes a topic by its name. It is called when the topic gets its
@@ -138,9 +139,6 @@ func (c *Config) defaults() {
 	if c.Timeout <= 0 {
 		c.Timeout = 5 * time.Second
 	}
-	if c.Admit == nil {
-		c.Admit = func(context.Context) error { return nil }
-	}
 	if c.Topic == nil {
 		c.Topic = func(string) Topic { return Topic{} }
 	}
@@ -160,9 +158,12 @@ type Hub struct {
 	pool   pool
 	rest   backoff.Backoff // of a connection after a failure
 
+	admission chan struct{} // holds one: a sender waits for a connection and for Admit
+
 	connsMu sync.RWMutex
 	conns   map[string]*conn
-	past    Totals // what removed connections had sent
+	owners  map[string]*owner // of conns, by Conn.Of
+	past    Totals            // what removed connections had sent
 
 	topicsMu sync.RWMutex
 	topics   map[string]*topic
@@ -172,12 +173,14 @@ type Hub struct {
 func New(config Config) *Hub {
 	config.defaults()
 	return &Hub{
-		config: config,
-		ready:  ready{maxFailing: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0))},
-		timers: timers{wake: make(chan struct{}, 1)},
-		conns:  map[string]*conn{},
-		topics: map[string]*topic{},
-		rest:   backoff.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second},
+		config:    config,
+		ready:     ready{maxFailing: max(1, config.Senders/4), runs: int32(runtime.GOMAXPROCS(0))},
+		timers:    timers{wake: make(chan struct{}, 1)},
+		admission: make(chan struct{}, 1),
+		conns:     map[string]*conn{},
+		owners:    map[string]*owner{},
+		topics:    map[string]*topic{},
+		rest:      backoff.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second},
 	}
 }
 
@@ -194,9 +197,16 @@ func (h *Hub) Run(ctx context.Context) {
 func (h *Hub) Connect(c Conn) {
 	h.connsMu.Lock()
 	defer h.connsMu.Unlock()
-	if h.conns[c.ID] == nil {
-		h.conns[c.ID] = &conn{Conn: c, hub: h, since: time.Now()}
+	if h.conns[c.ID] != nil {
+		return
 	}
+	o := h.owners[c.Of]
+	if o == nil {
+		o = &owner{}
+		h.owners[c.Of] = o
+	}
+	o.conns++
+	h.conns[c.ID] = &conn{Conn: c, hub: h, owner: o, since: time.Now()}
 }
 
 // Disconnect forgets a connection and all that waits for it. A frame that is
@@ -368,6 +378,9 @@ func (h *Hub) remove(c *conn) bool {
 		return false
 	}
 	delete(h.conns, c.ID)
+	if c.owner.conns--; c.owner.conns == 0 {
+		delete(h.owners, c.Of)
+	}
 	s := c.stats(time.Now())
 	h.past.Sent += s.Sent
 	h.past.Discarded += s.Discarded

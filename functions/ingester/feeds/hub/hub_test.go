@@ -763,3 +763,63 @@ func TestATopicKnowsWhoseConnectionsFollowIt(t *testing.T) {
 		follow("in the end", []string{"btc", "eth"})
 	})
 }
+
+// Time is that of the bubble: it passes by admissions and rests alone.
+func TestManyConnectionsOfOneOwnerLeaveTheOthersTheirTurns(t *testing.T) {
+	t.Parallel()
+	const perSecond, many = 1000, 2000
+	for _, c := range []struct {
+		name          string
+		greedy, other []error // what their posts are answered
+		most          time.Duration
+	}{
+		{"all are healthy", nil, nil, 3 * time.Millisecond},
+		{"all fail", slices.Repeat([]error{ErrBusy}, 100), []error{ErrBusy}, 50*time.Millisecond + 3*failingTurn*time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			inTime(t, Config{Admit: rate.NewLimiter(perSecond, 1).Wait}, func(t *testing.T, h *Hub, w *wire) {
+				h.Connect(Conn{ID: "other", Of: "other"})
+				mustSubscribe(t, h, "other", "own", "")
+				for i := range many {
+					id := fmt.Sprint("greedy ", i)
+					h.Connect(Conn{ID: id, Of: "greedy"})
+					mustSubscribe(t, h, id, "busy", "")
+					w.fail(id, c.greedy...)
+				}
+				for i := range 20 {
+					w.fail("other", c.other...)
+					publish(h, "busy", State, fmt.Sprint(i))
+					time.Sleep(100 * time.Millisecond)
+					began := time.Now()
+					publish(h, "own", State, fmt.Sprint(i))
+					time.Sleep(100 * time.Millisecond)
+					synctest.Wait()
+					if got := w.at["other"]; len(got) != i+1 {
+						t.Fatalf("the other has %d frames of %d", len(got), i+1)
+					} else if took := got[i].Sub(began); took > c.most {
+						t.Errorf("the other was sent its frame after %v, want %v at most", took, c.most)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestOwnersAreForgottenWithTheirLastConnection(t *testing.T) {
+	t.Parallel()
+	inTime(t, Config{}, func(t *testing.T, h *Hub, _ *wire) {
+		for _, id := range []string{"a", "b", "c"} {
+			h.Connect(Conn{ID: id, Of: "one"})
+		}
+		h.Connect(Conn{ID: "a", Of: "one"}) // again
+		h.Connect(Conn{ID: "d", Of: "two"})
+		for left, id := range []string{"a", "b", "c", "d"} {
+			h.Disconnect(id)
+			h.Disconnect(id)
+			if want := [...]int{2, 2, 1, 0}[left]; len(h.owners) != want {
+				t.Errorf("after %s left, %d owners are known, want %d", id, len(h.owners), want)
+			}
+		}
+	})
+}

@@ -6,13 +6,13 @@ import (
 )
 
 // ready holds the connections that have something to send and the senders that
-// wait for one. Connections whose last frame failed are kept apart: they may hold
-// up a part of the senders only, so those that fail again and again cannot take
-// the turns of the others.
+// wait for one. Owners have their turns, however many connections each has. Connections
+// whose last frame failed are kept apart: they may hold up a part of the senders only, so
+// those that fail again and again cannot take the turns of the others.
 type ready struct {
 	mu         sync.Mutex
-	healthy    connList
-	failing    connList
+	healthy    laneList
+	failing    laneList
 	onFailing  int // senders that serve one of failing
 	maxFailing int // senders that may
 	takes      int
@@ -79,10 +79,14 @@ func (r *ready) take(s *sender, served *conn) *conn {
 	return c
 }
 
-// release lets another sender serve a failing connection in the place of s.
-func (r *ready) release(s *sender) {
+// release puts back the connection that was served, which may be nil, and lets another
+// sender serve a failing one in the place of s.
+func (r *ready) release(s *sender, served *conn) {
 	r.mu.Lock()
 	r.endFailing(s)
+	if served != nil {
+		r.append(served)
+	}
 	other := r.waker()
 	r.mu.Unlock()
 	other.rouse()
@@ -97,9 +101,9 @@ func (r *ready) endFailing(s *sender) {
 
 func (r *ready) append(c *conn) {
 	if c.failing {
-		r.failing.push(c)
+		r.failing.push(&c.owner.failing, c)
 	} else {
-		r.healthy.push(c)
+		r.healthy.push(&c.owner.healthy, c)
 	}
 }
 
@@ -130,6 +134,58 @@ func (r *ready) close() {
 		r.awake.Add(1)
 		s.rouse()
 	}
+}
+
+// owner is somebody who has connections.
+type owner struct {
+	conns            int  // Hub.connsMu
+	healthy, failing lane // ready.mu
+}
+
+// lane is what is ready of one owner.
+type lane struct {
+	connList
+	next *lane // in a list of lanes, in which it is while it holds a connection
+}
+
+// laneList is a round of lanes, linked by next: one connection of each has its turn.
+type laneList struct{ head, tail *lane }
+
+func (l *laneList) push(of *lane, c *conn) {
+	first := of.head == nil
+	of.push(c)
+	if first {
+		l.append(of)
+	}
+}
+
+func (l *laneList) append(of *lane) {
+	if of.next = nil; l.tail == nil {
+		l.head = of
+	} else {
+		l.tail.next = of
+	}
+	l.tail = of
+}
+
+// pop returns nil when there is none.
+func (l *laneList) pop() *conn {
+	of := l.head
+	if of == nil {
+		return nil
+	}
+	c := of.pop()
+	if of.head != nil && of.next == nil {
+		return c // nobody else waits
+	}
+	if l.head = of.next; l.head == nil {
+		l.tail = nil
+	}
+	of.next = nil
+	if of.head != nil {
+		l.append(of)
+	}
+	return c
 }
 
 // connList is first in, first out, linked by next.

@@ -79,7 +79,7 @@ func (p *pool) look(ctx context.Context, h *Hub) {
 				s.replaced = true
 				p.slow++
 				p.start(ctx, h)
-				h.ready.release(s)
+				h.ready.release(s, nil)
 			}
 		}
 		s.mu.Unlock()
@@ -92,6 +92,7 @@ type sender struct {
 	wake chan struct{} // holds one: a sender is woken once each time it is idle
 
 	onFailing bool // serves a connection whose last frame failed; ready.mu
+	admitted  bool // the sink may be called once
 
 	mu        sync.Mutex
 	posting   bool
@@ -112,20 +113,13 @@ func (s *sender) rouse() {
 func (s *sender) run(ctx context.Context) {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() { s.cancel() }()
-	ready := &s.hub.ready
-	var served *conn  // waits for its next turn
-	admitted := false // the sink may be called once
+	var served *conn // waits for its next turn
 	for {
-		ready.awake.Add(1)
-		c := ready.take(s, served)
+		c := s.choose(ctx, served)
 		if c == nil {
 			return
 		}
 		served = nil
-		if !admitted && s.hub.config.Admit(ctx) != nil {
-			return
-		}
-		admitted = true
 		it, ok := c.dequeue()
 		if !ok {
 			continue // idle: the next frame puts it into the ready list
@@ -140,19 +134,36 @@ func (s *sender) run(ctx context.Context) {
 				continue
 			}
 		}
-		admitted = false
+		s.admitted = false
 		replaced, err := s.post(ctx, c, it.frame)
 		if s.finish(ctx, c, it, err) {
 			served = c
 		}
 		if replaced {
-			if served != nil {
-				ready.put(served)
-			}
-			ready.release(s)
+			s.hub.ready.release(s, served)
 			return
 		}
 	}
+}
+
+// choose waits for a connection of which a frame may be sent, after it put back the one that
+// was served, which may be nil. It returns nil at the end.
+func (s *sender) choose(ctx context.Context, served *conn) *conn {
+	h := s.hub
+	if s.admitted || h.config.Admit == nil {
+		h.ready.awake.Add(1)
+		return h.ready.take(s, served)
+	}
+	h.ready.release(s, served)
+	h.admission <- struct{}{}
+	defer func() { <-h.admission }()
+	h.ready.awake.Add(1)
+	c := h.ready.take(s, nil)
+	if c == nil || h.config.Admit(ctx) != nil {
+		return nil
+	}
+	s.admitted = true
+	return c
 }
 
 func (s *sender) post(ctx context.Context, c *conn, frame []byte) (replaced bool, err error) {
