@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
@@ -30,6 +31,16 @@ func Decimals(fields ...Field) error {
 		}
 	}
 	return errors.Join(bad...)
+}
+
+// Milliseconds reads a time that an exchange writes as text.
+func Milliseconds(text string, to *int64) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("time: %w", err)
+	}
+	*to = n
+	return CheckTime(n)
 }
 
 // Rows are those of an exchange's answer. A member of another type than is expected is missing

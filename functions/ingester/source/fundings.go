@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"slices"
 
 	"quotary/shared/market"
@@ -16,6 +17,40 @@ const (
 	// it on (ms), for [PaidFundings]: the period of the first, and what payments may be late.
 	FundingLookback = LongestPeriod + 60_000
 )
+
+// PastFundings reads the rates that were paid of a pair from a time until before another (ms) and
+// returns them oldest first, with their periods: see [PaidFundings]. It is for an exchange that
+// answers the newest first, in pages of at most so many rows: ask returns those from a time until
+// before another, or older ones too, and text what a row says of when and of how much.
+func PastFundings[Row any](pair *market.Pair, from, to int64, most int, ask func(from, to int64) ([]Row, error), text func(*Row) (at, rate string)) (list []market.PairFunding, err error) {
+	begin := from - FundingLookback
+	for end := to; end > begin; {
+		rows, err := ask(begin, end)
+		if err != nil {
+			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
+		}
+		for i := range rows {
+			f := market.PairFunding{Pair: pair.Key, Paid: true}
+			at, rate := text(&rows[i])
+			err := Milliseconds(at, &f.Time)
+			if err == nil && f.Time >= end {
+				err = errNotNewestFirst
+			}
+			if err == nil {
+				f.Rate, err = market.ParseDecimal(rate)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("read funding of %s: the row of %.20q: %w", pair.Key, at, err)
+			}
+			list, end = append(list, f), f.Time
+		}
+		if len(rows) < most {
+			break
+		}
+	}
+	slices.Reverse(list)
+	return PaidFundings(list, from), nil
+}
 
 // PaidFundings sets the periods of the rates that were paid of a pair, which are oldest first
 // and begin [FundingLookback] before a time, ms, and returns those from that time on. Exchanges

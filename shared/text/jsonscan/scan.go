@@ -213,6 +213,14 @@ func (p *Scanner) digits() bool {
 // Skip consumes any value.
 func (p *Scanner) Skip() bool { return p.skipTo(maxDepth) }
 
+// Raw consumes any value and returns its text.
+func (p *Scanner) Raw() (string, bool) {
+	p.space()
+	from := p.i
+	ok := p.Skip()
+	return p.s[from:p.i], ok
+}
+
 func (p *Scanner) skipTo(depth int) bool {
 	if depth == 0 {
 		return false

@@ -61,7 +61,7 @@ func parse(line string, to *source.Frame) error {
 // f as it is; what should be and cannot be read is an error.
 func (f *frame) read(line string) (err error) {
 	p := jsonscan.New(line)
-	ok := p.Object(func(key string) bool {
+	ok := p.Object(func(key string) (ok bool) {
 		switch key {
 		case "data":
 			if p.Peek() != '{' {
@@ -77,12 +77,8 @@ func (f *frame) read(line string) (err error) {
 			f.answer, err = strconv.ParseInt(text, 10, 64)
 			return err == nil
 		case "error":
-			from := p.Offset()
-			if !p.Skip() {
-				return false
-			}
-			f.refused = line[from:p.Offset()]
-			return true
+			f.refused, ok = p.Raw()
+			return ok
 		}
 		return p.Skip()
 	})

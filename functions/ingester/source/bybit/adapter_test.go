@@ -28,8 +28,9 @@ func TestAdapter(t *testing.T) {
 			return `{"retCode":0,"result":{"list":[` + rows + `]},"time":1790000000000}`
 		},
 		Listings: []sourcetest.Listing{
-			{Kind: sourcetest.Spot, Rows: `{"symbol":"BTCUSDT","status":"Trading","baseCoin":"BTC","quoteCoin":"USDT"},{"symbol":"AUSDT","status":"Halted","baseCoin":"A","quoteCoin":"USDT"}`,
-				Keys: []string{"btcusdt:bybit"}, Unknown: 1, Said: []string{"Halted"}},
+			{Kind: sourcetest.Spot, Rows: `{"symbol":"BTCUSDT","status":"Trading","baseCoin":"BTC","quoteCoin":"USDT"},{"symbol":"AUSDT","status":"Halted","baseCoin":"A","quoteCoin":"USDT"},
+				{"symbol":"BUSDT","status":"Trading","baseCoin":"B:x","quoteCoin":"USDT"}`,
+				Keys: []string{"btcusdt:bybit"}, Unknown: 2, Said: []string{"Halted", "B:x"}},
 			{Kind: sourcetest.Linear, Rows: `{"symbol":"BTCUSDT","status":"Trading","contractType":"LinearPerpetual","baseCoin":"BTC","quoteCoin":"USDT"},
 			{"symbol":"BTC-25DEC26","status":"Trading","contractType":"LinearFutures","baseCoin":"BTC","quoteCoin":"USDT"},
 			{"symbol":"SOONUSDT","status":"PreLaunch","contractType":"LinearPerpetual","baseCoin":"SOON","quoteCoin":"USDT"},

@@ -24,15 +24,6 @@ const (
 
 var errRow = errors.New("it is outside of what was asked for, or comes twice")
 
-// milliseconds reads a time.
-func milliseconds(text string) (int64, error) {
-	ms, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("time: %w", err)
-	}
-	return ms, source.CheckTime(ms)
-}
-
 // window is the query for what a pair had from a time until before another, ms.
 func (m *Market) window(pair *market.Pair, from, to int64, limit int) url.Values {
 	return url.Values{
@@ -41,39 +32,19 @@ func (m *Market) window(pair *market.Pair, from, to int64, limit int) url.Values
 	}
 }
 
-// PastFundings returns the rates that were paid of a pair from a time until before another
-// (ms), oldest first. The exchange does not say how long their periods were: see
-// [source.PaidFundings].
-func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairFunding, err error) {
-	begin := from - source.FundingLookback
-	for end := to; m.Swap && end > begin; {
-		a, err := get[struct {
-			Rate string `json:"fundingRate"`
-			Time string `json:"fundingRateTimestamp"`
-		}](ctx, m.host, "/v5/market/funding/history", m.window(&pair, begin, end, fundingPage))
-		if err != nil {
-			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
-		}
-		for _, row := range a.Result.List { // newest first
-			f := market.PairFunding{Pair: pair.Key, Paid: true}
-			f.Time, err = milliseconds(row.Time)
-			if err == nil && (f.Time < begin || f.Time >= end) {
-				err = errRow
-			}
-			if err == nil {
-				f.Rate, err = market.ParseDecimal(row.Rate)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("read funding of %s: the row of %.20q: %w", pair.Key, row.Time, err)
-			}
-			list, end = append(list, f), f.Time
-		}
-		if len(a.Result.List) < fundingPage {
-			break
-		}
+// PastFundings returns the rates that were paid of a pair: see [source.PastFundings].
+func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairFunding, error) {
+	if !m.Swap {
+		return nil, nil
 	}
-	slices.Reverse(list)
-	return source.PaidFundings(list, from), nil
+	type row struct {
+		Time string `json:"fundingRateTimestamp"`
+		Rate string `json:"fundingRate"`
+	}
+	return source.PastFundings(&pair, from, to, fundingPage, func(begin, end int64) ([]row, error) {
+		a, err := get[row](ctx, m.host, "/v5/market/funding/history", m.window(&pair, begin, end, fundingPage))
+		return a.Result.List, err
+	}, func(r *row) (at, rate string) { return r.Time, r.Rate })
 }
 
 // pastRow is what the exchange told of one time, as it wrote it.
@@ -101,7 +72,7 @@ func (m *Market) past(ctx context.Context, path, interval string, page int, pair
 		}
 		rows := a.Result.List
 		for i := range rows {
-			if rows[i].time, err = milliseconds(rows[i].Text); err == nil && (rows[i].time < from || rows[i].time >= end) {
+			if err = source.Milliseconds(rows[i].Text, &rows[i].time); err == nil && (rows[i].time < from || rows[i].time >= end) {
 				err = errRow
 			}
 			if err != nil {
@@ -166,9 +137,9 @@ func (m *Market) marks(ctx context.Context, pair *market.Pair, first, last int64
 		if len(fields) < 2 { // open time, open
 			return nil, fmt.Errorf("a mark price: %w", errRow)
 		}
-		at, err := milliseconds(fields[0])
+		var at int64
 		var mark market.Decimal
-		if err = errors.Join(err, source.Decimals(source.Field{To: &mark, Name: "mark price", Text: fields[1]})); err != nil {
+		if err = errors.Join(source.Milliseconds(fields[0], &at), source.Decimals(source.Field{To: &mark, Name: "mark price", Text: fields[1]})); err != nil {
 			return nil, fmt.Errorf("the mark price of %.20q: %w", fields[0], err)
 		}
 		if mark.IsPos() {

@@ -1,6 +1,7 @@
 package okx
 
 import (
+	"encoding/json"
 	"errors"
 
 	"quotary/functions/ingester/source"
@@ -13,36 +14,37 @@ var (
 	errLiquidation = errors.New("is no order that closes a position by force")
 )
 
-// readFunding reads the rate of a swap: {"instId":"..","fundingRate":"..","prevFundingTime":"..",
-// "fundingTime":"..","nextFundingTime":"..","ts":".."}. It is the one that is expected for the
-// period that ends at fundingTime and has begun at prevFundingTime. Where the exchange does not
-// say that, it is as long as the next one.
-func readFunding(p *jsonscan.Scanner, e *market.PairEvents) error {
-	var f market.PairFunding
-	var rate string
-	var prev, next int64
-	seen := 0
-	ok := p.Object(func(key string) (ok bool) {
-		switch key {
-		case "prevFundingTime":
-			return optional(p, &prev)
-		case "nextFundingTime":
-			return optional(p, &next)
-		case "instId":
-			f.Pair, ok = p.Text()
-		case "fundingRate":
-			rate, ok = p.Text()
-		case "fundingTime":
-			ok = integer(p, &f.Due)
-		case "ts":
-			ok = integer(p, &f.Time)
-		default:
-			return p.Skip()
+// rowReader reads a row of what a channel has less often than trades, by encoding/json.
+func rowReader[Row any](read func(*Row, *market.PairEvents) error) func(*jsonscan.Scanner, *market.PairEvents) error {
+	return func(p *jsonscan.Scanner, e *market.PairEvents) error {
+		text, ok := p.Raw()
+		if !ok {
+			return errFrame
 		}
-		seen++
-		return ok
-	})
-	if !ok || seen != fundingFields || f.Pair == "" || prev >= f.Due || next > 0 && next <= f.Due {
+		var row Row
+		if err := json.Unmarshal([]byte(text), &row); err != nil {
+			return err
+		}
+		return read(&row, e)
+	}
+}
+
+// fundingRow is the rate of a swap: the one that is expected for the period that ends at Due and
+// has begun at Prev. Where the exchange does not say that, it is as long as the next one.
+type fundingRow struct {
+	InstID string `json:"instId"`
+	Rate   string `json:"fundingRate"`
+	Prev   string `json:"prevFundingTime"` // may be left out, as Next
+	Due    string `json:"fundingTime"`
+	Next   string `json:"nextFundingTime"`
+	Time   string `json:"ts"`
+}
+
+func (row *fundingRow) read(e *market.PairEvents) (err error) {
+	f := market.PairFunding{Pair: row.InstID}
+	var prev, next int64
+	if row.Prev != "" && !parseInteger(row.Prev, &prev) || row.Next != "" && !parseInteger(row.Next, &next) || !parseInteger(row.Due, &f.Due) ||
+		f.Pair == "" || prev >= f.Due || next > 0 && next <= f.Due {
 		return errFunding
 	}
 	switch {
@@ -51,90 +53,37 @@ func readFunding(p *jsonscan.Scanner, e *market.PairEvents) error {
 	case next > 0:
 		f.Period = next - f.Due
 	}
-	var err error
-	if f.Rate, err = market.ParseDecimal(rate); err != nil {
+	if f.Rate, err = market.ParseDecimal(row.Rate); err != nil {
 		return errors.Join(errFunding, err)
 	}
 	e.Fundings = append(e.Fundings, f)
-	return source.CheckTime(f.Time)
+	return source.Milliseconds(row.Time, &e.Fundings[len(e.Fundings)-1].Time)
 }
 
-// readLiquidations reads the orders of a swap that closed positions by force:
-// {"instId":"..","details":[{"posSide":"long","bkPx":"..","sz":"..","ts":".."}]}.
-func readLiquidations(p *jsonscan.Scanner, e *market.PairEvents) error {
-	var err error
-	pair, first := "", len(e.Liquidations)
-	ok := p.Object(func(key string) (ok bool) {
-		switch key {
-		case "instId":
-			pair, ok = p.Text()
-			return ok
-		case "details":
-			return p.Array(func() bool {
-				var l market.PairLiquidation
-				if err = parseLiquidation(p, &l); err == nil {
-					e.Liquidations = append(e.Liquidations, l)
-				}
-				return err == nil
-			})
+// liquidationRow are orders of a swap that closed positions by force. Where an account nets its
+// positions, posSide says net, and the side of the order tells: a long position is sold.
+type liquidationRow struct {
+	InstID  string `json:"instId"`
+	Details []struct {
+		Position string `json:"posSide"`
+		Side     string `json:"side"`
+		Px       string `json:"bkPx"`
+		Sz       string `json:"sz"`
+		Time     string `json:"ts"`
+	} `json:"details"`
+}
+
+func (row *liquidationRow) read(e *market.PairEvents) error {
+	for _, d := range row.Details {
+		l := market.PairLiquidation{Pair: row.InstID, Long: d.Position == "long" || d.Position == "net" && d.Side == "sell"}
+		short := d.Position == "short" || d.Position == "net" && d.Side == "buy"
+		if err := errors.Join(source.Milliseconds(d.Time, &l.Time), source.Decimals(source.Field{To: &l.Px, Name: "bkPx", Text: d.Px}, source.Field{To: &l.Sz, Name: "sz", Text: d.Sz})); err != nil {
+			return err
 		}
-		return p.Skip()
-	})
-	switch {
-	case err != nil:
-		return err
-	case !ok || pair == "":
-		return errLiquidation
-	}
-	for i := first; i < len(e.Liquidations); i++ {
-		e.Liquidations[i].Pair = pair
+		if row.InstID == "" || l.Long == short || !l.Px.IsPos() || !l.Sz.IsPos() {
+			return errLiquidation
+		}
+		e.Liquidations = append(e.Liquidations, l)
 	}
 	return nil
 }
-
-// parseLiquidation reads an order. Where an account nets its positions, posSide says net,
-// and the side of the order tells: a long position is sold.
-func parseLiquidation(p *jsonscan.Scanner, l *market.PairLiquidation) error {
-	var px, sz, side, position string
-	seen := 0
-	ok := p.Object(func(key string) (ok bool) {
-		switch key {
-		case "posSide":
-			position, ok = p.Text()
-		case "side":
-			side, ok = p.Text()
-		case "bkPx":
-			px, ok = p.Text()
-		case "sz":
-			sz, ok = p.Text()
-		case "ts":
-			ok = integer(p, &l.Time)
-		default:
-			return p.Skip()
-		}
-		seen++
-		return ok
-	})
-	if !ok || seen != liquidationFields {
-		return errLiquidation
-	}
-	switch {
-	case position == "long" || position == "net" && side == "sell":
-		l.Long = true
-	case position != "short" && (position != "net" || side != "buy"):
-		return errLiquidation
-	}
-	if err := source.Decimals(source.Field{To: &l.Px, Name: "bkPx", Text: px}, source.Field{To: &l.Sz, Name: "sz", Text: sz}); err != nil {
-		return err
-	}
-	if !l.Px.IsPos() || !l.Sz.IsPos() {
-		return errLiquidation
-	}
-	return source.CheckTime(l.Time)
-}
-
-// Fields that must be there, each once.
-const (
-	fundingFields     = 4
-	liquidationFields = 5
-)

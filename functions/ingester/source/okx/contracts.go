@@ -37,7 +37,7 @@ type ticker struct {
 func (row *ticker) read(pair *market.Pair) (market.PairTicker, error) {
 	t := market.PairTicker{Pair: pair.Key}
 	var counted, coins market.Decimal
-	err := errors.Join(milliseconds(row.Ts, &t.Time), source.Decimals(
+	err := errors.Join(source.Milliseconds(row.Ts, &t.Time), source.Decimals(
 		source.Field{To: &t.Last, Name: "last", Text: row.Last}, source.Field{To: &t.Open, Name: "open24h", Text: row.Open},
 		source.Field{To: &t.High, Name: "high24h", Text: row.High}, source.Field{To: &t.Low, Name: "low24h", Text: row.Low},
 		source.Field{To: &counted, Name: "vol24h", Text: row.Vol}, source.Field{To: &coins, Name: "volCcy24h", Text: row.VolCcy},
@@ -51,16 +51,6 @@ func (row *ticker) read(pair *market.Pair) (market.PairTicker, error) {
 		t.Size, t.Amount = counted, coins
 	}
 	return t, err
-}
-
-// milliseconds reads a time.
-func milliseconds(text string, to *int64) error {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("time: %w", err)
-	}
-	*to = n
-	return source.CheckTime(n)
 }
 
 // Interests returns the open interest of swaps now; of spot markets none.
@@ -85,7 +75,7 @@ type interest struct {
 
 func (row *interest) read(pair *market.Pair) (market.PairInterest, error) {
 	one := market.PairInterest{Pair: pair.Key}
-	err := errors.Join(milliseconds(row.Ts, &one.Time), source.Decimals(
+	err := errors.Join(source.Milliseconds(row.Ts, &one.Time), source.Decimals(
 		source.Field{To: &one.Size, Name: "oiCcy", Text: row.Coins}, source.Field{To: &one.Value, Name: "oiUsd", Text: row.USD},
 	))
 	return one, err
@@ -96,41 +86,16 @@ const (
 	pastPage    = 100 // rows of an answer about the past
 )
 
-// PastFundings returns the rates that were paid of a pair from a time until before another
-// (ms), oldest first. The exchange does not say how long their periods were: see
-// [source.PaidFundings].
-func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairFunding, err error) {
-	begin := from - source.FundingLookback
-	for end := to; end > begin; {
-		rows, err := get[struct {
-			Time string `json:"fundingTime"`
-			Rate string `json:"realizedRate"`
-		}](ctx, m.funding, "/api/v5/public/funding-rate-history", url.Values{
-			"instId": {pair.Symbol}, "after": {strconv.FormatInt(end, 10)}, "limit": {strconv.Itoa(pastPage)},
-		}, 1)
-		if err != nil {
-			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
-		}
-		for _, row := range rows {
-			f := market.PairFunding{Pair: pair.Key, Paid: true}
-			err := milliseconds(row.Time, &f.Time)
-			if err == nil && f.Time >= end {
-				err = errRow
-			}
-			if err == nil {
-				f.Rate, err = market.ParseDecimal(row.Rate)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("read funding of %s: the row of %.20q: %w", pair.Key, row.Time, err)
-			}
-			list, end = append(list, f), f.Time
-		}
-		if len(rows) < pastPage {
-			break
-		}
+// PastFundings returns the rates that were paid of a pair: see [source.PastFundings].
+func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairFunding, error) {
+	type row struct {
+		Time string `json:"fundingTime"`
+		Rate string `json:"realizedRate"`
 	}
-	slices.Reverse(list)
-	return source.PaidFundings(list, from), nil
+	return source.PastFundings(&pair, from, to, pastPage, func(_, end int64) ([]row, error) {
+		query := url.Values{"instId": {pair.Symbol}, "after": {strconv.FormatInt(end, 10)}, "limit": {strconv.Itoa(pastPage)}}
+		return get[row](ctx, m.funding, "/api/v5/public/funding-rate-history", query, 1)
+	}, func(r *row) (at, rate string) { return r.Time, r.Rate })
 }
 
 var errRow = errors.New("it is out of order or outside of what was asked for")
@@ -154,7 +119,7 @@ func past(ctx context.Context, host *source.Host, path string, query url.Values,
 			if len(row) == 0 {
 				return errRow
 			}
-			if err := milliseconds(row[0], &at); err != nil {
+			if err := source.Milliseconds(row[0], &at); err != nil {
 				return err
 			}
 			if at <= last {

@@ -103,7 +103,7 @@ func parse(line string, f *source.Frame) (err error) {
 
 // readers read an element of what a channel has.
 var readers = map[string]func(*jsonscan.Scanner, *market.PairEvents) error{
-	tradesChannel: readTrade, fundingChannel: readFunding, liquidationChannel: readLiquidations,
+	tradesChannel: readTrade, fundingChannel: rowReader((*fundingRow).read), liquidationChannel: rowReader((*liquidationRow).read),
 }
 
 func readTrade(p *jsonscan.Scanner, e *market.PairEvents) error {
@@ -115,15 +115,6 @@ func readTrade(p *jsonscan.Scanner, e *market.PairEvents) error {
 func integer(p *jsonscan.Scanner, to *int64) bool {
 	text, ok := p.Text()
 	return ok && parseInteger(text, to)
-}
-
-// optional is [integer] for one that the venue may leave empty: to stays as it is.
-func optional(p *jsonscan.Scanner, to *int64) bool {
-	if p.Peek() == 'n' { // null
-		return p.Skip()
-	}
-	text, ok := p.Text()
-	return ok && (text == "" || parseInteger(text, to))
 }
 
 func parseInteger(text string, to *int64) bool {

@@ -61,13 +61,11 @@ var errNoConcept = errors.New("it is no concept")
 func eachValue(text json.RawMessage, unit string, value func(json.RawMessage) error) (err error) {
 	p := jsonscan.New(string(text))
 	one := func() bool {
-		p.Peek() // behind space
-		from := p.Offset()
-		if !p.Skip() {
-			return false
+		text, ok := p.Raw()
+		if ok {
+			err = value(json.RawMessage(text))
 		}
-		err = value(text[from:p.Offset()])
-		return err == nil
+		return ok && err == nil
 	}
 	ok := p.Object(func(key string) bool {
 		if key != "units" {
