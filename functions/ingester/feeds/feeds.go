@@ -120,7 +120,7 @@ func New(config Config) *Feeds {
 		answered: make(chan connections.Pending, answeredMost)}
 	f.fills.now = config.Now
 	f.connectedSince.Store(math.MaxInt64)
-	f.removals = removals{pending: map[string]removal{}, wake: make(chan struct{}, 1)}
+	f.removals = newRemovals()
 	f.gatewayRate = newGatewayRate(config.Rate)
 	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.gatewayRate.Wait, Topic: f.topic, Gone: f.gone})
 	f.accounts = newAccounts(&f.Config, f.hub)

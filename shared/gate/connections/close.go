@@ -52,7 +52,7 @@ type KeyState struct {
 }
 
 // CloseReason returns why a connection is to be closed now, "" when it may stay.
-// An idle one is to be removed with [Store.RemoveIdle], so that a message that
+// An idle one is to be removed with [Store.BeginRemoval], so that a message that
 // comes in between keeps it.
 func (c *Connection) CloseReason(now time.Time, k KeyState) Reason {
 	switch {

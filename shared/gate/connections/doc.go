@@ -61,8 +61,8 @@
 // # Removal
 //
 // A removal marks the connection first, and of all that notice its end the one that did
-// is told so. Then everything below is deleted, and the connection last. What a crash
-// leaves, of a removal or of a message that came in behind it, is found by the ingester
+// is told so. Then everything below is deleted, page by page, and the connection last. What
+// a crash leaves, of a removal or of a message that came in behind it, is found by the ingester
 // after a minute ([Stray]) and removed. Nothing that holds a slot expires by itself: an
 // item that the table expired would leave its slot taken.
 //

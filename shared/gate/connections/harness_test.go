@@ -1,6 +1,7 @@
 package connections_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -100,6 +101,23 @@ func balanced(t testing.TB, w *world) *connectionstest.Table {
 func (w *world) used(t testing.TB, accessKey string) connectionstest.Usage {
 	t.Helper()
 	return connectionstest.UsageOf(t, w.db, w.table, accessKey)
+}
+
+// removeIdle removes a connection whose last recorded message is older, as the ingester does.
+func removeIdle(ctx context.Context, s *connections.Store, id string, before time.Time) (removed bool, err error) {
+	began, others, err := s.BeginRemoval(ctx, id, before)
+	if err != nil || others {
+		return false, err
+	}
+	return began, finishRemoval(ctx, s, id)
+}
+
+// finishRemoval goes on with a removal until its end.
+func finishRemoval(ctx context.Context, s *connections.Store, id string) (err error) {
+	for done := false; !done && err == nil; {
+		done, err = s.RemovePage(ctx, id)
+	}
+	return err
 }
 
 var errCrash = errors.New("crashed")

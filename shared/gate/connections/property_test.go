@@ -116,7 +116,7 @@ func act(ctx context.Context, w *world, s *connections.Store, rnd *rand.Rand, id
 	case 7:
 		err = s.AskStat(ctx, message)
 	case 8:
-		_, err = s.RemoveIdle(ctx, id, start.Add(time.Millisecond))
+		_, err = removeIdle(ctx, s, id, start.Add(time.Millisecond))
 	case 9:
 		if rnd.IntN(2) == 0 {
 			_, err = s.Remove(ctx, id)
@@ -188,11 +188,64 @@ func TestARemovalThatFailsHalfwayIsFinishedAtOnce(t *testing.T) {
 		if again, err := w.Remove(t.Context(), "a="); again || err != nil {
 			t.Errorf("another process: %t, %v", again, err)
 		}
-		must.Do(t, w.FinishRemoval(t.Context(), "a="))
+		must.Do(t, finishRemoval(t.Context(), w.Store, "a="))
 		if r := balanced(t, w); len(r.Live) > 0 || r.Taken["k#key"] != (connectionstest.Usage{}) {
 			t.Errorf("left are %v, taken %+v", r.Live, r.Taken)
 		}
 		return
+	}
+}
+
+// However much a connection has, a page of its removal is bounded, and the connection itself
+// goes with the last one.
+func TestAConnectionIsRemovedPageByPage(t *testing.T) {
+	t.Parallel()
+	const most = 91 // items, or a megabyte
+	for name, tt := range map[string]struct {
+		limits connections.Limits
+		items  int
+		each   int // addresses; 0 for subscriptions
+		pages  int
+	}{
+		"nothing":                     {free, 0, 0, 1},
+		"many subscriptions":          {free, 200, 0, 3},
+		"many subscriptions with cap": {connections.Limits{Key: 500, Distributor: 1000}, 200, 0, 3},
+		"many addresses":              {free, 11, 2700, 2},
+		"many addresses with cap":     {connections.Limits{Key: 500, Distributor: 1000}, 11, 2700, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedFills), tt.limits))
+			for i := range tt.items {
+				if tt.each > 0 {
+					must.Do(t, w.AddAddresses(t.Context(), w.message("a="), addressRange(i*tt.each, (i+1)*tt.each), tt.limits, reply))
+				} else {
+					must.Get(w.Subscribe(t.Context(), w.message("a="), trades(fmt.Sprint(i)), tt.limits, reply))(t)
+				}
+			}
+			if began, others, err := w.BeginRemoval(t.Context(), "a=", time.Time{}); !began || others || err != nil {
+				t.Fatal(began, others, err)
+			}
+			left := balanced(t, w)
+			for page := 1; ; page++ {
+				done, err := w.RemovePage(t.Context(), "a=")
+				now := balanced(t, w)
+				if removed := len(left.Below) - len(now.Below); err != nil || removed > most || len(now.Strays) > 0 {
+					t.Fatalf("page %d removed %d items, %v, and left %v", page, removed, err, now.Strays)
+				}
+				if gone := len(now.Live) == 0; done != gone || done != (page == tt.pages) {
+					t.Fatalf("page %d: done is %t, the connection gone is %t; want that of page %d", page, done, gone, tt.pages)
+				}
+				if done {
+					break
+				}
+				left = now
+			}
+			if taken := w.used(t, "key"); taken != (connectionstest.Usage{}) {
+				t.Errorf("taken are %+v", taken)
+			}
+		})
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
@@ -19,8 +21,10 @@ const (
 	removalKept = 10 * time.Second
 	// removeAtOnce is how many requests one removal makes at a time.
 	removeAtOnce = 8
-	// maxRemoved is how many items are deleted in one transaction, beside two shards.
-	maxRemoved = 90
+	// pageRemoved is how many items a page of a removal has, the connection included: one
+	// transaction takes them with two shards. They are a megabyte at most, the most that a
+	// query reads.
+	pageRemoved = 91
 )
 
 // Remove removes the connection with all that is below it and gives all slots back. It
@@ -29,50 +33,65 @@ const (
 // found and removed again. Items that are there without their connection are removed,
 // too.
 func (s *Store) Remove(ctx context.Context, id string) (removed bool, err error) {
-	return s.remove(ctx, id, time.Time{})
-}
-
-// RemoveIdle is Remove for a connection whose last recorded message is older than the
-// given time, and nothing for any other.
-func (s *Store) RemoveIdle(ctx context.Context, id string, before time.Time) (removed bool, err error) {
-	return s.remove(ctx, id, before)
-}
-
-func (s *Store) remove(ctx context.Context, id string, before time.Time) (bool, error) {
-	began, others, err := s.close(ctx, id, before)
-	if err != nil {
-		return false, fmt.Errorf("remove a connection: %w", err)
+	began, others, err := s.BeginRemoval(ctx, id, time.Time{})
+	if err != nil || others {
+		return false, err
 	}
-	if others {
-		return false, nil
+	for done := false; !done && err == nil; {
+		done, err = s.RemovePage(ctx, id)
 	}
-	return began, s.FinishRemoval(ctx, id)
+	return began, err
 }
 
-// FinishRemoval goes on with a removal that this process has begun: [Store.Remove] or
-// [Store.RemoveIdle] has returned true, and an error.
-func (s *Store) FinishRemoval(ctx context.Context, id string) error {
+// RemovePage goes on with a removal that has begun ([Store.BeginRemoval], or a [Store.Remove]
+// that returned true and an error), by at most pageRemoved items. It reports whether all is
+// gone; until then it is to be called again.
+func (s *Store) RemovePage(ctx context.Context, id string) (done bool, err error) {
 	for try := range attempts {
-		all, err := s.query(ctx, id, sortConnection, "~")
-		if err != nil || len(all) == 0 {
-			return err
+		page, more, err := s.removalPage(ctx, id)
+		if err != nil || len(page) == 0 {
+			return err == nil, err
 		}
-		switch done, err := s.clear(ctx, all); {
+		switch cleared, err := s.clear(ctx, page, !more); {
 		case err != nil:
-			return fmt.Errorf("remove a connection: %w", err)
-		case done:
-			return nil
+			return false, fmt.Errorf("remove a connection: %w", err)
+		case cleared:
+			return !more, nil
 		}
 		if err := retries.Pauses.Wait(ctx, try); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return fmt.Errorf("remove a connection: %w", errContended)
+	return false, fmt.Errorf("remove a connection: %w", errContended)
 }
 
-// close marks the connection as being removed. It reports whether this call did, and
-// whether it is for others to remove it, or for nobody.
-func (s *Store) close(ctx context.Context, id string, before time.Time) (began, others bool, err error) {
+// removalPage reads the first of what a connection has, without its addresses, and whether
+// there is more. The connection itself comes first.
+func (s *Store) removalPage(ctx context.Context, id string) (page []image, more bool, err error) {
+	var out *dynamodb.QueryOutput
+	err = retries.Do(ctx, func(ctx context.Context) (err error) {
+		out, err = s.db.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(pageRemoved),
+			KeyConditionExpression:    aws.String("pk = :pk"),
+			ProjectionExpression:      aws.String("pk, sk, #ks, #ds"),
+			ExpressionAttributeNames:  map[string]string{"#ks": attrKeySlot, "#ds": attrDistributorSlot},
+			ExpressionAttributeValues: item{":pk": attr.S(prefixConnection + id)},
+		})
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read what a connection has: %w", err)
+	}
+	for _, it := range out.Items {
+		page = append(page, imageOf(it))
+	}
+	return page, out.LastEvaluatedKey != nil, nil
+}
+
+// BeginRemoval marks the connection as being removed: unless before is zero, only one whose
+// last recorded message is older. It reports whether this call did, and whether it is for
+// others to remove it, or for nobody. If not, [Store.RemovePage] removes it.
+func (s *Store) BeginRemoval(ctx context.Context, id string, before time.Time) (began, others bool, err error) {
 	now := s.clock()
 	// By its own name a repetition of a write whose answer was lost is known.
 	u := &types.Update{
@@ -89,8 +108,11 @@ func (s *Store) close(ctx context.Context, id string, before time.Time) (began, 
 		u.ExpressionAttributeValues[":before"] = attr.N(before.UnixMilli())
 	}
 	o, err := s.write(ctx, types.TransactWriteItem{Update: u})
-	if err != nil || o == nil {
-		return err == nil, false, err
+	if err != nil {
+		return false, false, fmt.Errorf("remove a connection: %w", err)
+	}
+	if o == nil {
+		return true, false, nil
 	}
 	c := refusedItem(o, 0)
 	spoke := !c.closing() && c.exists()
@@ -98,17 +120,17 @@ func (s *Store) close(ctx context.Context, id string, before time.Time) (began, 
 	return false, spoke || recent, nil
 }
 
-// clear deletes the items of a connection, those with slots in transactions with the
-// shards that they are given back to, and the connection itself when all others are
-// gone. It reports whether everything is: what others changed meanwhile is left. Nothing
-// comes in behind, for whoever writes below a connection looks after that whether it is
-// being removed.
-func (s *Store) clear(ctx context.Context, all []image) (done bool, err error) {
+// clear deletes a page of the items of a connection, those with slots in transactions with
+// the shards that they are given back to, and where the page is the last one the connection
+// itself, when all others are gone. It reports whether everything is: what others changed
+// meanwhile is left. Nothing comes in behind, for whoever writes below a connection looks
+// after that whether it is being removed.
+func (s *Store) clear(ctx context.Context, page []image, last bool) (done bool, err error) {
 	var connection *image
 	bySlots := map[slots][]image{}
-	for i, im := range all {
+	for i, im := range page {
 		if im.sort() == sortConnection {
-			connection = &all[i]
+			connection = &page[i]
 			continue
 		}
 		held := im.slots()
@@ -127,36 +149,21 @@ func (s *Store) clear(ctx context.Context, all []image) (done bool, err error) {
 		})
 	}
 	for held, items := range bySlots {
-		for len(items) > 0 {
-			part := items[:1]
-			if held != (slots{}) {
-				part = cut(items)
-			}
-			items = items[len(part):]
+		n := len(items)
+		if held == (slots{}) {
+			n = 1
+		}
+		for part := range slices.Chunk(items, n) {
 			discard(func() (bool, error) { return s.discardAll(within, held, part) })
 		}
 	}
 	if err := group.Wait(); err != nil || left.Load() {
 		return false, err
 	}
-	if connection == nil {
+	if connection == nil || !last {
 		return true, nil
 	}
 	return s.discard(ctx, *connection)
-}
-
-// maxAddresses is how many addresses go into one transaction, which takes 4 MB.
-const maxAddresses = 60_000
-
-// cut returns as many of the items, from the first, as fit into a transaction.
-func cut(items []image) []image {
-	size := 0
-	for i, im := range items {
-		if size += len(im.addresses); i == maxRemoved || i > 0 && size > maxAddresses {
-			return items[:i]
-		}
-	}
-	return items
 }
 
 // discardAll deletes items that hold slots of the same shards, and gives those back. It

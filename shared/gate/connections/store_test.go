@@ -268,12 +268,12 @@ func TestOnlyAnIdleConnectionIsRemovedAsIdle(t *testing.T) {
 	must.Do(t, connections.NewMeter(w.Store, connections.Budget{}).Message(t.Context(), "1", 10))
 	w.clock.Move(connections.Idle + connections.SeenEvery - 40*time.Second)
 	// Times are kept to the millisecond: a cutoff inside it is not passed.
-	if removed, err := w.RemoveIdle(t.Context(), "0", start.Add(time.Microsecond)); removed || err != nil {
+	if removed, err := removeIdle(t.Context(), w.Store, "0", start.Add(time.Microsecond)); removed || err != nil {
 		t.Fatal(removed, err)
 	}
 	for id, want := range map[string]bool{"0": true, "1": false} {
 		cutoff := w.clock.Now().Add(-connections.Idle - connections.SeenEvery + time.Millisecond)
-		if removed, err := w.RemoveIdle(t.Context(), id, cutoff); removed != want || err != nil {
+		if removed, err := removeIdle(t.Context(), w.Store, id, cutoff); removed != want || err != nil {
 			t.Errorf("%s: %v, %v", id, removed, err)
 		}
 	}
