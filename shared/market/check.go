@@ -3,6 +3,8 @@ package market
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"quotary/shared/text/visible"
 )
@@ -101,8 +103,11 @@ func CheckQuantity(px, sz string) error {
 const MaxName = 64
 
 // ValidName reports whether s can name what an upstream names: 1 to [MaxName] bytes of a
-// visible name. Names become parts of keys, and are remembered.
-func ValidName(s string) bool { return s != "" && len(s) <= MaxName && visible.Name(s) }
+// visible name, without what stands for characters that were none. Names become parts of keys,
+// and are remembered.
+func ValidName(s string) bool {
+	return s != "" && len(s) <= MaxName && visible.Name(s) && !strings.ContainsRune(s, utf8.RuneError)
+}
 
 // ValidCoin reports whether s can be a coin.
 func ValidCoin(s string) bool { return ValidName(s) }

@@ -11,7 +11,7 @@ type Contexts struct {
 	Dex   string          // "" is the main dex; of no meaning for spot
 	Spot  bool            // the spot markets
 	Time  int64           // when the source gave it, ms
-	Raw   json.RawMessage // the venue's metaAndAssetCtxs or spotMetaAndAssetCtxs as it wrote it
+	Raw   json.RawMessage // the venue's metaAndAssetCtxs or spotMetaAndAssetCtxs as it wrote it, but for what is hidden
 	Coins []Context       // in the venue's order
 
 	Unread int // coins that are not among them as they cannot be read

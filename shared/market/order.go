@@ -59,6 +59,9 @@ const (
 // has at most two, of some 400 bytes each.
 const maxChildren = 16 << 10
 
+// maxStatus bounds a status, in bytes: it is a part of keys.
+const maxStatus = 64
+
 // When is Time as a time.Time in UTC.
 func (s *OrderStatus) When() time.Time { return time.UnixMilli(s.Time).UTC() }
 
@@ -79,8 +82,6 @@ func (s *OrderStatus) Check() error {
 		return fmt.Errorf("time %d is no time in ms", s.Time)
 	case s.Oid < 0:
 		return fmt.Errorf("oid %d is negative", s.Oid)
-	case s.Status == "" || len(s.Status) > 64:
-		return errors.New("status is empty or longer than 64 bytes")
 	}
 	for _, text := range [...]string{s.LimitPx, s.Sz, s.OrigSz} {
 		if _, ok := decimalPlaces(text); !ok {
@@ -93,6 +94,9 @@ func (s *OrderStatus) Check() error {
 		}
 		*text = visible.Line(*text)
 	}
+	if s.Status == "" || len(s.Status) > maxStatus { // as it is shown, and stored
+		return fmt.Errorf("status is empty or longer than %d bytes", maxStatus)
+	}
 	s.dropImpossible()
 	return nil
 }
@@ -104,9 +108,23 @@ func (s *OrderStatus) dropImpossible() {
 	if s.Cloid, ok = ParseCloid(s.Cloid); !ok {
 		s.Cloid = ""
 	}
-	if c := s.Children; len(c) > maxChildren || !utf8.Valid(c) || len(c) > 0 && c[0] != '[' {
-		s.Children = nil
+	s.Children = shownChildren(s.Children)
+}
+
+// shownChildren are children as they are shown, nil for what is no list, as nearly always one
+// without any, or a longer one than the venue has.
+func shownChildren(c json.RawMessage) json.RawMessage {
+	if len(c) == 0 || string(c) == "[]" {
+		return c
 	}
+	if !utf8.Valid(c) {
+		return nil
+	}
+	c = visible.JSON(c)
+	if len(c) > maxChildren || c[0] != '[' || !json.Valid(c) {
+		return nil
+	}
+	return c
 }
 
 // ParseCloid reads a client order id, 0x and 32 hexadecimal digits, and returns

@@ -23,6 +23,7 @@ func TestWhatCannotBeStoredIsNoOrderStatus(t *testing.T) {
 		"an address of other letters": func(s *OrderStatus) { s.Address = strings.Replace(s.Address, "A", "g", 1) },
 		"no coin":                     func(s *OrderStatus) { s.Coin = "" },
 		"a coin that reads backwards": func(s *OrderStatus) { s.Coin = "\u202eCTB" },
+		"no character of a coin":      func(s *OrderStatus) { s.Coin = "BTC\ufffd" },
 		"a control character":         func(s *OrderStatus) { s.Coin = "BTC\u0085" },
 		"another side":                func(s *OrderStatus) { s.Side = "C" },
 		"no time":                     func(s *OrderStatus) { s.Time = 0 },
@@ -30,6 +31,8 @@ func TestWhatCannotBeStoredIsNoOrderStatus(t *testing.T) {
 		"a time of 14 digits":         func(s *OrderStatus) { s.Time = MaxTime + 1 },
 		"a negative oid":              func(s *OrderStatus) { s.Oid = -1 },
 		"no status":                   func(s *OrderStatus) { s.Status = "" },
+		"a hidden status":             func(s *OrderStatus) { s.Status = "\u202e" },
+		"a status of a line break":    func(s *OrderStatus) { s.Status = " \n" },
 		"a long status":               func(s *OrderStatus) { s.Status = strings.Repeat("x", 65) },
 		"a price that is no number":   func(s *OrderStatus) { s.LimitPx = "1e3" },
 		"a size that is no number":    func(s *OrderStatus) { s.Sz = "" },
@@ -54,7 +57,12 @@ func TestWhatAnOrderMayLackIsLeftOutWhereItIsImpossible(t *testing.T) {
 		"a long hash":                  {func(s *OrderStatus) { s.Hash = strings.Repeat("x", maxText+1) }, func(s *OrderStatus) { s.Hash = "" }},
 		"children that are no list":    {func(s *OrderStatus) { s.Children = []byte(`{}`) }, func(s *OrderStatus) { s.Children = nil }},
 		"children that are no UTF-8":   {func(s *OrderStatus) { s.Children = []byte("[\"\xff\"]") }, func(s *OrderStatus) { s.Children = nil }},
-		"children beyond all measure":  {func(s *OrderStatus) { s.Children = []byte("[" + strings.Repeat(" ", maxChildren) + "]") }, func(s *OrderStatus) { s.Children = nil }},
+		"children that are no JSON":    {func(s *OrderStatus) { s.Children = []byte(`[}`) }, func(s *OrderStatus) { s.Children = nil }},
+		"a child with hidden text": {
+			func(s *OrderStatus) { s.Children = []byte(`[{"coin":"\u202e","x":"` + "\u2066" + `"}]`) },
+			func(s *OrderStatus) { s.Children = []byte(`[{"coin":"` + "\ufffd" + `","x":"` + "\ufffd" + `"}]`) },
+		},
+		"children beyond all measure": {func(s *OrderStatus) { s.Children = []byte("[" + strings.Repeat(" ", maxChildren) + "]") }, func(s *OrderStatus) { s.Children = nil }},
 	} {
 		got, want := canceled(), canceled()
 		c.spoil(&got)

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
@@ -36,6 +39,49 @@ func TestStoredFills(t *testing.T) {
 			_ = combined.Add(&f, true)
 		},
 	}.Test(t)
+}
+
+// One row that cannot be read costs an account all its fills.
+func TestWhatACheckOfAFillAcceptsIsStoredAndReadAsItIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		f := markettest.Fill().Draw(t, "fill")
+		text := func(of *string, name string) {
+			if rapid.Bool().Draw(t, name+" is foreign") {
+				*of = markettest.Foreign().Draw(t, name)
+			}
+		}
+		text(&f.Coin, "coin")
+		text(&f.Dir, "dir")
+		text(&f.Hash, "hash")
+		text(&f.FeeToken, "token")
+		text(&f.Cloid, "cloid")
+		text(&f.Builder, "builder")
+		text(&f.BuilderFee, "builder fee")
+		if l := f.Liquidation; l != nil {
+			text(&l.Method, "method")
+			text(&l.MarkPx, "mark")
+			text(&l.LiquidatedUser, "user")
+		}
+		if f.Check() != nil {
+			return
+		}
+		once := f
+		if l := f.Liquidation; l != nil {
+			same := *l
+			once.Liquidation = &same
+		}
+		if err := f.Check(); err != nil {
+			t.Fatalf("%v: %+v", err, f)
+		}
+		again, err := Decode(row(&f))
+		if err != nil {
+			t.Fatalf("%v: %s", err, row(&f).Body)
+		}
+		if diff := cmp.Diff([]market.Fill{once, once}, []market.Fill{f, again}); diff != "" {
+			t.Fatalf("(-accepted +accepted again, +read):\n%s", diff)
+		}
+	})
 }
 
 func TestAFillIsFoundByWhatNamesIt(t *testing.T) {

@@ -46,6 +46,26 @@ func TestStoredPayments(t *testing.T) {
 	}.Test(t)
 }
 
+// One row that cannot be read costs an account all its payments.
+func TestWhatACheckOfAPaymentAcceptsIsStoredAndReadAsItIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := market.FundingPayment{
+			Address: markettest.Address().Draw(t, "address"), Coin: rapid.OneOf(markettest.Coin(), markettest.Foreign()).Draw(t, "coin"), Time: markettest.Time().Draw(t, "time"),
+			USDC: rapid.OneOf(markettest.Signed(9, 6), markettest.Foreign()).Draw(t, "usdc"), Szi: "1", Rate: "0.0",
+		}
+		if p.Check() != nil {
+			return
+		}
+		list := []market.FundingPayment{p}
+		again, err := Decode(row(&list))
+		if err != nil {
+			t.Fatalf("%v: %s", err, row(&list).Body)
+		}
+		check.Equal(t, list, again)
+	})
+}
+
 func payment(address byte, coin string, at, seq int64) market.FundingPayment {
 	return market.FundingPayment{Address: "0x000000000000000000000000000000000000000" + string(address), Coin: coin, Time: at, USDC: "-1.5", Szi: "2.0", Rate: "0.0000125", Seq: seq}
 }

@@ -62,6 +62,30 @@ func id() *rapid.Generator[int64] { return rapid.Int64Range(0, 1<<53) }
 // text is a line as [visible.Line] leaves it.
 func text() *rapid.Generator[string] { return rapid.Map(rapid.StringN(0, 20, 60), visible.Line) }
 
+// Foreign draws a text as a stranger may write it: of any characters, those among them that are
+// hidden or none.
+func Foreign() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{"", " ", "\u202e", "a\u202eb", "\x00", "\n", "a\x1b[2Jb", "\xff", "\ufffd", "\ufffe", "\u2028", "open", "filled", "#"}),
+		rapid.StringN(0, 300, 300),
+		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 80), func(b []byte) string { return string(b) }),
+	)
+}
+
+// ForeignJSON draws a JSON value with such texts, or what is none.
+func ForeignJSON() *rapid.Generator[json.RawMessage] {
+	return rapid.Custom(func(t *rapid.T) json.RawMessage {
+		text := Foreign().Draw(t, "text")
+		escaped, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := rapid.SampledFrom([]string{string(escaped), `"` + text + `"`, `"\u202e\u0000\ud800"`}).Draw(t, "member")
+		shape := rapid.SampledFrom([]string{`[%s]`, `[{"coin":%s}]`, `[{%s:1}]`, `{"type":"send","to":%s}`, `{"type":%s}`, `%s`, `[%s`}).Draw(t, "shape")
+		return json.RawMessage(fmt.Sprintf(shape, one))
+	})
+}
+
 // Side draws a side.
 func Side() *rapid.Generator[market.Side] {
 	return rapid.SampledFrom([]market.Side{market.Buy, market.Sell})

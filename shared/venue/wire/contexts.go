@@ -7,6 +7,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
+	"quotary/shared/text/visible"
 )
 
 // ParseContexts reads what the venue answers to metaAndAssetCtxs of a dex:
@@ -16,7 +17,7 @@ import (
 // The two lists go side by side. Coins without a mark price are left out of Coins; those
 // with an impossible name or price are Unread. A figure that is no decimal is not known.
 func ParseContexts(dex string, ms int64, raw []byte) (market.Contexts, error) {
-	c := market.Contexts{Dex: dex, Time: ms, Raw: raw}
+	c := market.Contexts{Dex: dex, Time: ms, Raw: visible.JSON(raw)}
 	description, figures, err := splitContexts(raw)
 	if err != nil {
 		return market.Contexts{}, err
@@ -36,7 +37,7 @@ func ParseContexts(dex string, ms int64, raw []byte) (market.Contexts, error) {
 // ParseSpotContexts reads what the venue answers to spotMetaAndAssetCtxs. Its
 // figures name their coins themselves.
 func ParseSpotContexts(ms int64, raw []byte) (market.Contexts, error) {
-	c := market.Contexts{Spot: true, Time: ms, Raw: raw}
+	c := market.Contexts{Spot: true, Time: ms, Raw: visible.JSON(raw)}
 	_, figures, err := splitContexts(raw)
 	if err != nil {
 		return market.Contexts{}, err

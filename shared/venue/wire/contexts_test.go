@@ -37,6 +37,24 @@ func TestSpotContextsNameTheirCoins(t *testing.T) {
 	}
 }
 
+// Clients read contexts as the venue wrote them: a name that hides something is not shown as
+// another coin's.
+func TestWhatIsHiddenInContextsIsNotShown(t *testing.T) {
+	t.Parallel()
+	raw := []byte("[{\"universe\":[{\"name\":\"BT\u202eC\"},{\"name\":\"ET\\u0000H\"},{\"name\":\"OK\"}]},[{\"markPx\":\"1\"},{\"markPx\":\"2\"},{\"markPx\":\"3\"}]]")
+	c := must.Get(wire.ParseContexts("", 1, raw))(t)
+	if want := `[{"universe":[{"name":"BT` + "\ufffd" + `C"},{"name":"ET` + "\ufffd" + `H"},{"name":"OK"}]},[{"markPx":"1"},{"markPx":"2"},{"markPx":"3"}]]`; string(c.Raw) != want {
+		t.Errorf("clients read %q, want %q", c.Raw, want)
+	}
+	if len(c.Coins) != 1 || c.Unread != 2 {
+		t.Errorf("%+v are read, %d not", c.Coins, c.Unread)
+	}
+	spot := must.Get(wire.ParseSpotContexts(1, []byte(`[{"tokens":[{"fullName":"\u2066"}]},[{"coin":"P\u200fQ","markPx":"1"}]]`)))(t)
+	if want := `[{"tokens":[{"fullName":"` + "\ufffd" + `"}]},[{"coin":"P` + "\ufffd" + `Q","markPx":"1"}]]`; string(spot.Raw) != want || spot.Unread != 1 {
+		t.Errorf("clients read %q, want %q", spot.Raw, want)
+	}
+}
+
 func TestWhatAreNoContextsIsRefused(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{

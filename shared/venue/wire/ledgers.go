@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 		USDC lenient.Text `json:"usdc"`
 		Fee  lenient.Text `json:"fee"`
 	}
-	if len(delta) > maxDelta || !visible.Name(string(delta)) {
+	if len(delta) > maxDelta || !visible.Name(string(delta)) || !bytes.Equal(visible.JSON(delta), delta) {
 		return market.Ledger{}, errDelta
 	}
 	if err := lenient.Object(delta, &update); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"quotary/shared/text/visible"
 )
 
 // Weights of the requests that concern one account.
@@ -14,18 +16,19 @@ const (
 )
 
 // ClearinghouseState returns the margin and positions of an account on a dex,
-// "" for the main one, as the venue wrote them.
+// "" for the main one, as the venue wrote them, but for what is hidden.
 func (i *Info) ClearinghouseState(ctx context.Context, user, dex string) (json.RawMessage, error) {
-	var raw json.RawMessage
-	err := i.ask(ctx, weightState, infoRequest{Type: "clearinghouseState", User: user, Dex: dex}, &raw)
-	return raw, err
+	return i.written(ctx, weightState, infoRequest{Type: "clearinghouseState", User: user, Dex: dex})
 }
 
 // OpenOrders returns the open orders of an account on a dex, each as the venue
-// wrote it.
+// wrote it, but for what is hidden.
 func (i *Info) OpenOrders(ctx context.Context, user, dex string) ([]json.RawMessage, error) {
 	var orders []json.RawMessage
 	err := i.ask(ctx, weightOrders, infoRequest{Type: "frontendOpenOrders", User: user, Dex: dex}, &orders)
+	for n := range orders {
+		orders[n] = visible.JSON(orders[n])
+	}
 	return orders, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
+	"quotary/shared/text/visible"
 	"quotary/shared/venue/wire"
 )
 
@@ -94,18 +95,23 @@ func (i *Info) AllMids(ctx context.Context, dex string) (map[string]string, erro
 	return wire.ValidMids(mids), nil
 }
 
-// Meta returns the description of a dex's perpetuals as the venue wrote it.
+// Meta returns the description of a dex's perpetuals as the venue wrote it, but for what is
+// hidden.
 func (i *Info) Meta(ctx context.Context, dex string) (json.RawMessage, error) {
-	var raw json.RawMessage
-	err := i.ask(ctx, weightOther, infoRequest{Type: "meta", Dex: dex}, &raw)
-	return raw, err
+	return i.written(ctx, weightOther, infoRequest{Type: "meta", Dex: dex})
 }
 
-// SpotMeta returns the description of the spot markets as the venue wrote it.
-func (i *Info) SpotMeta(ctx context.Context) (json.RawMessage, error) {
+// written is an answer as the venue wrote it, for clients: but for what is hidden in it.
+func (i *Info) written(ctx context.Context, weight int, request infoRequest) (json.RawMessage, error) {
 	var raw json.RawMessage
-	err := i.ask(ctx, weightOther, infoRequest{Type: "spotMeta"}, &raw)
-	return raw, err
+	err := i.ask(ctx, weight, request, &raw)
+	return visible.JSON(raw), err
+}
+
+// SpotMeta returns the description of the spot markets as the venue wrote it, but for what is
+// hidden.
+func (i *Info) SpotMeta(ctx context.Context) (json.RawMessage, error) {
+	return i.written(ctx, weightOther, infoRequest{Type: "spotMeta"})
 }
 
 // PerpDexs returns the names of all dexs, "" for the main one.

@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
+	"quotary/shared/venue/wire"
 )
 
 // A venue that names others again and again makes nothing grow.
@@ -81,6 +82,33 @@ func TestDexsAndCoinsThatAreTakenAreBounded(t *testing.T) {
 }
 
 // A dex is made by others than the venue: one whose description is too large costs itself alone.
+// What clients read as the venue wrote it has no hidden characters, and names no other coin for
+// it: a coin that hides something is none, before and after.
+func TestAnswersThatAreKeptAsTheyAreHaveNothingHidden(t *testing.T) {
+	t.Parallel()
+	const name = "\"a\\u202eb\u2066\\u0000c\""
+	i := others(t, func(_ int, kind, _ string) string {
+		if kind == "frontendOpenOrders" {
+			return `[{"coin":` + name + `}]`
+		}
+		return `{"universe":[{"name":` + name + `}]}`
+	})
+	const want = "\"a\ufffdb\ufffd\ufffdc\""
+	for kind, raw := range map[string]json.RawMessage{
+		"meta":               must.Get(i.Meta(t.Context(), "xyz"))(t),
+		"spotMeta":           must.Get(i.SpotMeta(t.Context()))(t),
+		"clearinghouseState": must.Get(i.ClearinghouseState(t.Context(), "0x1", ""))(t),
+		"frontendOpenOrders": must.Get(i.OpenOrders(t.Context(), "0x1", ""))(t)[0],
+	} {
+		if !strings.Contains(string(raw), want) || len(raw) > len(`{"universe":[{"name":}]}`)+len(want) {
+			t.Errorf("%s: %q", kind, raw)
+		}
+	}
+	if coins, err := wire.TradedCoins(must.Get(i.Meta(t.Context(), "xyz"))(t)); err != nil || len(coins) > 0 {
+		t.Errorf("coins %q, %v", coins, err)
+	}
+}
+
 func TestADexThatIsTooLargeIsLeftOut(t *testing.T) {
 	t.Parallel()
 	f := Feed{Stats: new(Stats), Log: quiet, info: others(t, func(_ int, kind, dex string) string {
