@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/binance"
 	"quotary/functions/ingester/source/sourcetest"
 	simulated "quotary/localstack/sim/binance"
@@ -33,6 +34,8 @@ func TestAdapter(t *testing.T) {
 				return `{"symbols":[` + rows + `]}`
 			case strings.HasSuffix(path, "/fundingInfo"):
 				return "[]"
+			case strings.HasPrefix(path, "/bapi/"):
+				return `{"code":"000000","data":{"catalogs":[{"articles":[` + rows + `]}]}}`
 			}
 			return "[" + rows + "]"
 		},
@@ -54,6 +57,8 @@ func TestAdapter(t *testing.T) {
 				{"symbol":"ETHUSD_PERP","contractStatus":"TRADING","contractType":"PERPETUAL","baseAsset":"ETH","quoteAsset":"USD"}`,
 				Keys: []string{"btcswapusd:binance"}, Unknown: 1, Said: []string{"contract size"}},
 		},
+		Announcements: func(url string) source.Announcer { return binance.OpenAnnouncements(url) },
+
 		Refuse: func(x *simulated.Exchange) { x.Ban(http.StatusTeapot, 1500*time.Millisecond) }, Pause: 1500 * time.Millisecond,
 		Takers:  true,
 		Numbers: func(one trading.Trade) (id, prev int64) { return one.ID, one.ID - 1 },

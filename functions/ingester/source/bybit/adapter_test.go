@@ -39,11 +39,8 @@ func TestAdapter(t *testing.T) {
 			{"symbol":"CUSDT","status":"Resting","contractType":"LinearPerpetual","baseCoin":"C","quoteCoin":"USDT"}`,
 				Keys: []string{"btcswapusdt:bybit"}, Unknown: 3, Said: []string{"EventPerpetual", "Resting"}},
 		},
-		Unending: map[string]func(string) error{`{"retCode":0,"result":{"list":[`: func(url string) error {
-			announcements := OpenAnnouncements(url)
-			_, err := announcements.Announcements(t.Context(), source.AnnouncedEnglish, announcements.Categories()[0], 1)
-			return err
-		}},
+		Announcements: func(url string) source.Announcer { return OpenAnnouncements(url) },
+
 		Refuse: func(x *simulated.Exchange) { x.Refuse(1) }, Pause: tooManyPause,
 		// One topic that there is not refuses the message.
 		NoSuch: "OLDUSDT", NoSuchTopics: 3,

@@ -39,11 +39,8 @@ func TestAdapter(t *testing.T) {
 			{"instId":"B-USDT-SWAP","state":"live","ctVal":"1","ctMult":"1","ctValCcy":"B","settleCcy":"USDT","ctType":"quanto"}`,
 				Keys: []string{"btcswapusdt:okcoinfutures", "xyzswapusdt:okcoinfutures"}, Unknown: 3, Said: []string{"quanto", "BTC-USD_UM-SWAP"}},
 		},
-		Unending: map[string]func(string) error{`{"code":"0","data":[`: func(url string) error {
-			announcements := OpenAnnouncements(url)
-			_, err := announcements.Announcements(t.Context(), source.AnnouncedEnglish, announcements.Categories()[0], 1)
-			return err
-		}},
+		Announcements: func(url string) source.Announcer { return OpenAnnouncements(url) },
+
 		Refuse: func(x *simulated.Exchange) { x.Refuse(1) }, Pause: tooManyPause,
 		Numbers: func(one trading.Trade) (id, prev int64) { return one.Last, one.First - 1 },
 		NoSuch:  "OLD-USDT-SWAP", NoSuchTopics: 2,

@@ -20,33 +20,28 @@ import (
 // answer is refused.
 const endlessBytes = 64 << 20
 
-// RefusesEndlessRows holds who asks an upstream to refusing an answer that begins rightly and has
+// RefusesEndless holds who asks an upstream to refusing an answer that begins rightly and has
 // many millions of rows behind it, each of a few bytes, or one row without end, without reading
-// it to its end: the one for its rows, and the other for its bytes.
-func RefusesEndlessRows(t *testing.T, begin string, ask func(url string) error) {
-	t.Helper()
-	refusesEndless(t, begin, "rows", "bytes", ask)
-}
-
-// RefusesEndless is [RefusesEndlessRows] with the bounds that must be named.
+// it to its end: the one for its rows, and the other for its bytes. The error names the bounds.
 func RefusesEndless(t *testing.T, bounds source.Bounds, begin string, ask func(url string) error) {
 	t.Helper()
-	refusesEndless(t, begin, fmt.Sprintf("more than %d rows", bounds.Rows), fmt.Sprintf("larger than %d bytes", bounds.Bytes), ask)
+	refusesEndless(t, func(string) string { return begin }, fmt.Sprintf("more than %d rows", bounds.Rows), fmt.Sprintf("larger than %d bytes", bounds.Bytes), ask)
 }
 
-func refusesEndless(t *testing.T, begin, rows, bytes string, ask func(url string) error) {
+// refusesEndless is [RefusesEndless] for answers that begin as begin says of their path.
+func refusesEndless(t *testing.T, begin func(path string) string, rows, bytes string, ask func(url string) error) {
 	t.Helper()
 	refuses(t, begin, strings.Repeat("{},", 1<<14), rows, ask)
-	refuses(t, begin+`"`, strings.Repeat("x", 1<<15), bytes, ask)
+	refuses(t, func(path string) string { return begin(path) + `"` }, strings.Repeat("x", 1<<15), bytes, ask)
 }
 
 // refuses holds who asks to refusing an answer without end for a reason.
-func refuses(t *testing.T, begin, chunk, reason string, ask func(url string) error) {
+func refuses(t *testing.T, begin func(path string) string, chunk, reason string, ask func(url string) error) {
 	t.Helper()
 	var written, answers atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answers.Add(1)
-		_, err := io.WriteString(w, begin)
+		_, err := io.WriteString(w, begin(r.URL.Path))
 		for err == nil && written.Load() < endlessBytes {
 			var n int
 			n, err = io.WriteString(w, chunk)
