@@ -14,12 +14,17 @@ import (
 var (
 	errLedger   = errors.New("a ledger update has no type")
 	errNegative = errors.New("a deposit or withdrawal is negative")
-	errDelta    = fmt.Errorf("a ledger update is longer than %d bytes, or not of visible text", maxDelta)
+	errDelta    = errors.New("a ledger update is longer than any of its type, or not of visible text")
 )
 
-// maxDelta bounds a delta, in bytes: the longest that are known are some 300, and a
-// liquidation's names each position that was closed.
-const maxDelta = 64 << 10
+// Bounds of a delta, in bytes.
+const (
+	// maxDelta is that of all but liquidations: the longest that are known are some 300.
+	maxDelta = 4 << 10
+	// maxLiquidation is that of a liquidation, which names each position that was closed.
+	maxLiquidation = 64 << 10
+	liquidation    = "liquidation"
+)
 
 // ParseLedger reads the delta of a ledger update:
 //
@@ -35,7 +40,7 @@ func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 		USDC lenient.Text `json:"usdc"`
 		Fee  lenient.Text `json:"fee"`
 	}
-	if len(delta) > maxDelta || !visible.Name(string(delta)) || !bytes.Equal(visible.JSON(delta), delta) {
+	if len(delta) > maxLiquidation || !visible.Name(string(delta)) || !bytes.Equal(visible.JSON(delta), delta) {
 		return market.Ledger{}, errDelta
 	}
 	if err := lenient.Object(delta, &update); err != nil {
@@ -44,6 +49,9 @@ func ParseLedger(delta json.RawMessage) (market.Ledger, error) {
 	l := market.Ledger{Type: update.Type, Delta: delta}
 	if !market.ValidName(l.Type) {
 		return l, errLedger
+	}
+	if len(delta) > maxDelta && l.Type != liquidation {
+		return market.Ledger{}, errDelta
 	}
 	switch l.Type {
 	case market.LedgerDeposit, market.LedgerWithdraw:

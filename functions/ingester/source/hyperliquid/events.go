@@ -22,6 +22,9 @@ var errEvent = errors.New("is no event of the expected shape")
 
 // ReadOrders reads a line of [OrderStreams]: every status of every order.
 func ReadOrders(e *market.Events, line string, offset int64) (skipped int, err error) {
+	if len(line) > maxBlock {
+		return 1, errBlock
+	}
 	e.Orders, skipped, err = wire.ParseOrders(e.Orders, line, offset)
 	return skipped, err
 }

@@ -20,19 +20,23 @@ import (
 //
 // A line without any of these is not parsed at all, nor is an event.
 func ReadMisc(e *market.Events, line string, offset int64) (skipped int, err error) {
-	if !strings.Contains(line, ledgerMark) && !strings.Contains(line, fundingMark) {
+	pays := strings.Contains(line, fundingMark)
+	if !pays && !strings.Contains(line, ledgerMark) {
 		return 0, nil
+	}
+	if len(line) > maxBlock && !pays {
+		return 1, errBlock
 	}
 	b, err := nodeEvents(line)
 	if err != nil {
 		return 1, fmt.Errorf("read a line of misc events: %w", err)
 	}
-	seq := b.seq(offset)
+	r := miscReader{e: e, seq: b.seq(offset)}
 	for i, raw := range b.Events {
 		if !bytes.Contains(raw, []byte(ledgerMark)) && !bytes.Contains(raw, []byte(fundingMark)) {
 			continue
 		}
-		n, fault := readMiscEvent(e, raw, seq+int64(i))
+		n, fault := r.event(raw, int64(i))
 		skipped, err = skipped+n, cmp.Or(err, fault) // one is enough to say, of however many
 	}
 	return skipped, err
@@ -73,10 +77,26 @@ type fundingDelta struct {
 	Rate   string `json:"funding_rate"`
 }
 
-// mostUsers is how many accounts a ledger update names at most: a transfer names two.
-const mostUsers = 100
+const (
+	// mostUsers is how many accounts a ledger update names at most: a transfer names two.
+	mostUsers = 10
+	// mostCopied is how many bytes the ledger updates of a line may come to for the accounts
+	// behind the first that each names: what a line becomes is its own length and this.
+	mostCopied = 8 << 20
+	// copiedRow is what an update costs beside its delta, in bytes, for each account.
+	copiedRow = 512
+)
 
-func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped int, err error) {
+var errCopied = errors.New("the ledger updates of a line name more accounts than any have")
+
+// miscReader reads the events of a line.
+type miscReader struct {
+	e      *market.Events
+	seq    int64 // of the first event
+	copied int   // bytes for accounts behind the first of each ledger update
+}
+
+func (r *miscReader) event(raw json.RawMessage, index int64) (skipped int, err error) {
 	var w miscEvent
 	if err := lenient.Object(raw, &w); err != nil {
 		return 1, fmt.Errorf("a misc event: %w", err)
@@ -93,27 +113,37 @@ func readMiscEvent(e *market.Events, raw json.RawMessage, seq int64) (skipped in
 		if err != nil {
 			return 1, err
 		}
-		if len(l.Users) == 0 {
-			return 1, errors.New("a ledger update names no account")
-		}
-		if len(l.Users) > mostUsers {
-			return 1, fmt.Errorf("a ledger update names %d accounts", len(l.Users))
-		}
 		update.Time, update.Hash = at.UnixMilli(), w.Hash
 		update.Tidy()
-		for _, user := range l.Users {
-			var ok bool
-			if update.Address, ok = market.ParseAddress(user); !ok {
-				skipped, err = skipped+1, errLedgerUser
-				continue
-			}
-			of := update
-			of.Route()
-			e.Ledgers = append(e.Ledgers, of)
-		}
-		return skipped, err
+		return r.update(update, l.Users)
 	}
-	return readDeltas(e, w.Inner.Funding.Deltas, at.UnixMilli(), seq)
+	return readDeltas(r.e, w.Inner.Funding.Deltas, at.UnixMilli(), r.seq+index)
+}
+
+// update keeps a ledger update for each account that it names.
+func (r *miscReader) update(update market.Ledger, users []string) (skipped int, err error) {
+	if len(users) == 0 {
+		return 1, errors.New("a ledger update names no account")
+	}
+	if len(users) > mostUsers {
+		return 1, fmt.Errorf("a ledger update names %d accounts", len(users))
+	}
+	copied := r.copied + (len(users)-1)*(len(update.Delta)+copiedRow)
+	if copied > mostCopied {
+		return 1, errCopied
+	}
+	r.copied = copied
+	for _, user := range users {
+		var ok bool
+		if update.Address, ok = market.ParseAddress(user); !ok {
+			skipped, err = skipped+1, errLedgerUser
+			continue
+		}
+		of := update
+		of.Route()
+		r.e.Ledgers = append(r.e.Ledgers, of)
+	}
+	return skipped, err
 }
 
 // readDeltas keeps the payments of an hour and the rate of each coin. All accounts pay

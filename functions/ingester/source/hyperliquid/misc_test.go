@@ -3,6 +3,7 @@ package hyperliquid
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -153,13 +154,69 @@ func TestHostileLinesOfANodeAreBounded(t *testing.T) {
 		"an update":                  {event("0x1", 1), 1, "0x1"},
 		"a hash that is too long":    {event(strings.Repeat("a", 300), 1), 1, ""},
 		"a hash that is hidden":      {event("0x\u202e1", 1), 1, "0x1"},
-		"as many accounts as may be": {event("0x1", 100), 100, "0x1"},
-		"an account too many":        {event("0x1", 101), 0, ""},
+		"as many accounts as may be": {event("0x1", 10), 10, "0x1"},
+		"an account too many":        {event("0x1", 11), 0, ""},
 	} {
 		var e market.Events
 		skipped, err := ReadMisc(&e, c.line, 0)
 		if len(e.Ledgers) != c.updates || c.updates == 0 && (skipped != 1 || err == nil) || c.updates > 0 && e.Ledgers[0].Hash != c.hash {
 			t.Errorf("%s: %d updates, %d skipped, %v", name, len(e.Ledgers), skipped, err)
+		}
+	}
+}
+
+// What a line becomes is its length and a bound, however many accounts its updates name.
+func TestALineIsNotMultipliedByTheAccountsItNames(t *testing.T) {
+	t.Parallel()
+	const users = `"0x8cdba352268065be9d5444e1f82b8fe83717bbd5","0x0000000000000000000000000000000000000001"`
+	for name, delta := range map[string]string{"long updates": strings.Repeat("x", 4000), "short updates": ""} {
+		for accounts, named := range map[int]string{2: users, 10: strings.Repeat(users+",", 4) + users} {
+			event := `{"time":"2026-06-11T01:00:02.8","inner":{"LedgerUpdate":{"users":[` + named + `],"delta":{"type":"send","x":"` + delta + `"}}}}`
+			line := blockHead + strings.Repeat(event+",", mostCopied/((accounts-1)*(len(delta)+copiedRow))) + event + "]}"
+			var e market.Events
+			skipped, err := ReadMisc(&e, line, 0)
+			if skipped == 0 || err == nil || len(e.Ledgers) == 0 {
+				t.Fatalf("%s: %d updates, %d skipped, %v", name, len(e.Ledgers), skipped, err)
+			}
+			bytes := 0
+			for i := range e.Ledgers {
+				bytes += len(e.Ledgers[i].Delta) + copiedRow
+			}
+			if most := len(line) + mostCopied + copiedRow*len(e.Ledgers)/2; bytes > most {
+				t.Errorf("%s: a line of %d bytes becomes %d, at most %d may be", name, len(line), bytes, most)
+			}
+		}
+	}
+}
+
+// The longest lines that are genuine are read: the block of the most liquidations, the airdrop
+// of a token to 94,000 accounts, and the payments of an hour.
+func TestTheLongestGenuineLinesAreReadAndNoLongerOnes(t *testing.T) {
+	t.Parallel()
+	const fill = `["0x8cdba352268065be9d5444e1f82b8fe83717bbd5",{"coin":"BTC","px":"104123.0","sz":"0.12345","side":"B","time":1760130964831,"startPosition":"-123.12345","dir":"Auto-Deleveraging","closedPnl":"-1234.123456",` +
+		`"hash":"0x0000000000000000000000000000000000000000000000000000000000000000","oid":123456789012,"crossed":true,"fee":"0.123456","tid":123456789012345,"cloid":"0x0000000000000000000000000000000a",` +
+		`"liquidation":{"liquidatedUser":"0x5ef843ccf26810073ee689a954f6d05f5b48fccb","markPx":"104123.0","method":"backstop"},"feeToken":"USDC","twapId":null}]`
+	const genesis = `{"time":"2026-06-11T01:00:02.8","hash":"0x00","inner":{"LedgerUpdate":{"users":["0x8cdba352268065be9d5444e1f82b8fe83717bbd5"],"delta":{"type":"spotGenesis","token":"HYPE","amount":"1234.12345678"}}}}`
+	const payment = `{"user":"0x8cdba352268065be9d5444e1f82b8fe83717bbd5","coin":"BTC","funding_amount":"-1234.123456","szi":"-123.12345","funding_rate":"-0.0000810249"}`
+	lines := func(head, one, tail string, n int) string { return head + strings.Repeat(one+",", n-1) + one + tail }
+	hour := blockHead + `{"time":"2026-06-11T01:00:00.039","inner":{"Funding":{"deltas":[`
+	for name, c := range map[string]struct {
+		read func(*market.Events, string, int64) (int, error)
+		line string
+		of   func(*market.Events) int
+		want int
+	}{
+		"a block of liquidations": {nil, lines(blockHead, fill, "]}", 23_267), func(e *market.Events) int { return len(e.Fills) }, 23_267},
+		"a block beyond any":      {nil, lines(blockHead, fill, "]}", maxBlock/len(fill)+1), func(e *market.Events) int { return len(e.Fills) }, 0},
+		"an airdrop":              {ReadMisc, lines(blockHead, genesis, "]}", 94_000), func(e *market.Events) int { return len(e.Ledgers) }, 94_000},
+		"updates beyond any":      {ReadMisc, lines(blockHead, genesis, "]}", maxBlock/len(genesis)+1), func(e *market.Events) int { return len(e.Ledgers) }, 0},
+		"payments of an hour":     {ReadMisc, lines(hour, payment, "]}}}]}", 300_000), func(e *market.Events) int { return len(e.Payments) }, 300_000},
+		"orders beyond any":       {ReadOrders, lines(blockHead, "{}"+strings.Repeat(" ", 1000), "]}", maxBlock>>10+1000), func(e *market.Events) int { return len(e.Orders) }, 0},
+	} {
+		var e market.Events
+		skipped, err := readLine(c.read, &e, []byte(c.line), 0)
+		if got := c.of(&e); got != c.want || (c.want == 0) != errors.Is(err, errBlock) || c.want == 0 && skipped != 1 {
+			t.Errorf("%s of %d bytes: %d are read, want %d; %d skipped, %v", name, len(c.line), got, c.want, skipped, err)
 		}
 	}
 }
