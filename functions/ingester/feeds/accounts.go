@@ -3,6 +3,8 @@ package feeds
 import (
 	"bytes"
 	"cmp"
+	"container/heap"
+	"container/list"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,23 +55,31 @@ type accounts struct {
 	budget *source.Budget
 	views  []*accountView
 
-	mu      sync.Mutex
-	polled  map[accountKey]*account
-	polling int                  // polls under way
-	reads   map[string][]*ticket // that wait, by distributor
-	turns   source.Turns[line, asked]
+	mu       sync.Mutex
+	polled   map[accountKey]*account
+	sleeping accountHeap           // those that are followed, and are to be polled later
+	due      map[string]*list.List // of *follow: those that are to be polled, by distributor
+	waiting  int                   // accounts in due
+	left     []leaving             // that nobody follows, about in the order of time
+	polling  int                   // polls under way
+	reads    map[string][]*ticket  // that wait, by distributor
+	turns    source.Turns[line, asked]
 
-	waiting int           // accounts that are to be polled and were not, when last looked
-	longest time.Duration // for which one of them had waited
-
-	// The hub asks for topics while it holds locks of its own, so what they want
-	// polled waits under a lock that is held for nothing else.
-	wantedMu sync.Mutex
-	wanted   []accountKey
+	// The hub says who follows what while it holds locks of its own, so that waits under a
+	// lock that is held for nothing else.
+	changesMu sync.Mutex
+	changes   map[string][]change // by distributor
 }
 
 func newAccounts(config *Config, h subscribers) *accounts {
-	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, reads: map[string][]*ticket{}}
+	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, due: map[string]*list.List{}, changes: map[string][]change{}, reads: map[string][]*ticket{}}
+}
+
+// change is that a distributor's clients begin or end to follow an account in a view.
+type change struct {
+	accountKey
+	follows bool
+	at      time.Time
 }
 
 // accountKey is what one poll is about.
@@ -104,16 +114,59 @@ func (l line) compare(other line) int {
 
 // asked is what the venue is asked for: a poll, or a read of ledger updates.
 type asked struct {
-	poll *dueAccount
+	poll *account
 	read *ticket
 }
 
 type account struct {
-	next    time.Time // poll
-	polling bool      // a poll is under way
-	wanted  time.Time // when it was last subscribed to, or seen to be followed
-	last    []byte    // what the venue answered
-	frames  map[*accountView][]byte
+	accountKey
+	next      time.Time // poll
+	polling   bool      // a poll is under way
+	due       bool      // it is in the lists of those who follow it
+	at        int       // in the heap of those that sleep; -1: it is not there
+	followers []*follow
+	left      time.Time // when the last of them did
+	last      []byte    // what the venue answered
+	frames    map[*accountView][]byte
+}
+
+// follow is that a distributor's clients follow an account.
+type follow struct {
+	*account
+	distributor string
+	views       int           // in which they do
+	inDue       *list.Element // while the account is due
+}
+
+// leaving is an account that nobody has followed since.
+type leaving struct {
+	*account
+	since time.Time
+}
+
+// accountHeap is a heap.Interface with the account first that is to be polled first.
+type accountHeap []*account
+
+func (h accountHeap) Len() int           { return len(h) }
+func (h accountHeap) Less(i, j int) bool { return h[i].next.Before(h[j].next) }
+
+func (h accountHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].at, h[j].at = i, j
+}
+
+func (h *accountHeap) Push(x any) {
+	a := x.(*account)
+	a.at = len(*h)
+	*h = append(*h, a)
+}
+
+func (h *accountHeap) Pop() any {
+	last := len(*h) - 1
+	a := (*h)[last]
+	(*h)[last], a.at = nil, -1
+	*h = (*h)[:last]
+	return a
 }
 
 // accountView is the publisher of one channel or feed that shows what is polled.
@@ -137,8 +190,7 @@ func (v *accountView) about(s *channel.Subscription) string { return s.User + " 
 func (v *accountView) topic(about string) hub.Topic {
 	address, dex, _ := strings.Cut(about, " ")
 	k := accountKey{orders: v.orders, address: address, dex: dex}
-	v.accounts.want(k)
-	return hub.Topic{Guard: &v.accounts.mu, Snapshot: func() [][]byte {
+	t := hub.Topic{Guard: &v.accounts.mu, Snapshot: func() [][]byte {
 		a := v.accounts.polled[k]
 		if a == nil || a.last == nil {
 			return nil
@@ -148,19 +200,43 @@ func (v *accountView) topic(about string) hub.Topic {
 		}
 		return hub.Single(a.frames[v])
 	}}
+	if v.Venue != nil {
+		t.Followed = func(of string, follows bool) { v.accounts.followed(of, change{k, follows, v.Now()}) }
+	}
+	return t
 }
 
 // topicOf is the name of the topic that shows an account.
 func (v *accountView) topicOf(k accountKey) string { return v.topicName(k.address + " " + k.dex) }
 
-func (as *accounts) want(k accountKey) {
-	as.wantedMu.Lock()
-	defer as.wantedMu.Unlock()
-	as.wanted = append(as.wanted, k)
+func (as *accounts) followed(distributor string, c change) {
+	as.changesMu.Lock()
+	defer as.changesMu.Unlock()
+	as.changes[distributor] = append(as.changes[distributor], c)
 }
 
-// lookShare is how many times as long as a look at the accounts took nobody looks again: of tens
-// of thousands it takes long.
+// changesAtOnce is how many changes a look applies at least, where there are as many, and about
+// how many at most: a connection may begin to follow tens of thousands of accounts at once.
+const changesAtOnce = 2000
+
+// takeChanges takes the oldest changes of each distributor, as many of one as of another.
+func (as *accounts) takeChanges() map[string][]change {
+	as.changesMu.Lock()
+	defer as.changesMu.Unlock()
+	taken := map[string][]change{}
+	each := changesAtOnce/max(len(as.changes), 1) + 1
+	for distributor, list := range as.changes {
+		n := min(each, len(list))
+		taken[distributor] = list[:n]
+		if as.changes[distributor] = list[n:]; n == len(list) {
+			delete(as.changes, distributor)
+		}
+	}
+	return taken
+}
+
+// lookShare is how many times as long as a look at the accounts took nobody looks again: a slow
+// machine has other things to do.
 const lookShare = 20
 
 // run polls until ctx ends. A poll starts only when the budget and the number of
@@ -193,109 +269,211 @@ func (as *accounts) run(ctx context.Context) error {
 	}
 }
 
-// dueAccount is one that is to be polled.
-type dueAccount struct {
-	accountKey
-	*account
-	since    time.Time
-	followed bool
-}
-
 // startable returns the accounts to poll now, as under way and with their weight paid, and lets
 // reads begin. Each distributor has its turns, by weight, with those that it follows, of which
 // that goes first which has waited longest, and with its reads. Accounts are forgotten that
-// nobody follows any longer. One goroutine calls it: nobody else begins a poll.
+// nobody follows any longer. What it costs grows with what begins or ends to be followed, to be
+// due, or to be polled, not with all that is followed. One goroutine calls it: nobody else begins
+// a poll.
 func (as *accounts) startable() (start []accountKey) {
 	now := as.Now()
-	due := as.due(now)
-	lines := as.lines(due)
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	for distributor, list := range as.reads {
-		of := line{distributor, reads}
-		for _, r := range list {
-			lines[of] = append(lines[of], asked{read: r})
+	as.applyChanges(now)
+	as.wake(now)
+	lines := map[line][]asked{}
+	addFirst := func(of line) {
+		if one := as.first(of); one != (asked{}) {
+			lines[of] = append(lines[of], one)
 		}
 	}
-	as.turns.Serve(lines, line.compare, func(one asked, _ line) (cost int, ok bool) {
+	for distributor := range as.due {
+		addFirst(line{distributor, polls})
+	}
+	for distributor := range as.reads {
+		addFirst(line{distributor, reads})
+	}
+	as.turns.Serve(lines, line.compare, func(one asked, of line) (cost int, ok bool) {
 		if one.read != nil {
-			return as.letRead(one.read)
+			cost, ok = as.letRead(one.read)
+		} else {
+			cost, ok = as.letPoll(one.poll, now)
 		}
-		k, a := one.poll.accountKey, one.poll.account
-		switch {
-		case as.polling == accountPolls:
-			return 0, false
-		case a.polling:
-			return 0, true // another distributor follows it too
-		case !as.budget.TrySpend(k.weight()):
+		if !ok {
 			return 0, false
 		}
-		as.polling++
-		a.polling, a.next = true, now.Add(accountEvery)
-		start = append(start, k)
-		return k.weight(), true
+		if one.read != nil {
+			as.endRead(of.distributor)
+		} else if cost > 0 {
+			start = append(start, one.poll.accountKey)
+		}
+		addFirst(of)
+		return cost, true
 	})
-	clear(as.reads)
-	for of, left := range lines {
-		if of.what == reads {
-			for _, one := range left {
-				as.reads[of.distributor] = append(as.reads[of.distributor], one.read)
-			}
-		}
-	}
-	as.waiting, as.longest = 0, 0
-	for _, one := range due {
-		switch {
-		case one.followed:
-			one.wanted = now
-			if !one.polling {
-				as.waiting++
-				as.longest = max(as.longest, now.Sub(one.since))
-			}
-		case now.Sub(one.wanted) > accountRest: // not just about to be followed
-			delete(as.polled, one.accountKey)
-		}
-	}
 	return start
 }
 
-// due are the accounts that are to be polled.
-func (as *accounts) due(now time.Time) (due []*dueAccount) {
+// first is who is first in a line, nobody where it is empty.
+func (as *accounts) first(of line) (one asked) {
+	switch {
+	case of.what == polls && as.due[of.distributor] != nil:
+		one.poll = as.due[of.distributor].Front().Value.(*follow).account
+	case of.what == reads && len(as.reads[of.distributor]) > 0:
+		one.read = as.reads[of.distributor][0]
+	}
+	return one
+}
+
+// letPoll lets a poll begin that has its turn.
+func (as *accounts) letPoll(a *account, now time.Time) (cost int, ok bool) {
+	switch {
+	case a.polling:
+		return 0, true // another distributor follows it too
+	case as.polling == accountPolls, !as.budget.TrySpend(a.weight()):
+		return 0, false
+	}
+	as.rest(a)
+	as.polling++
+	a.polling, a.next = true, now.Add(accountEvery)
+	return a.weight(), true
+}
+
+// ended is called at the end of a poll.
+func (as *accounts) ended(a *account) {
+	a.polling = false
+	as.polling--
+	as.sleep(a)
+}
+
+// sleep has an account wait for its next poll, where it is followed.
+func (as *accounts) sleep(a *account) {
+	if len(a.followers) > 0 {
+		heap.Push(&as.sleeping, a)
+	}
+}
+
+// wake has those polled, in their turns, whose time has come.
+func (as *accounts) wake(now time.Time) {
+	for len(as.sleeping) > 0 && !now.Before(as.sleeping[0].next) {
+		a := heap.Pop(&as.sleeping).(*account)
+		a.due = true
+		as.waiting++
+		for _, f := range a.followers {
+			as.pushDue(f)
+		}
+	}
+}
+
+func (as *accounts) pushDue(f *follow) {
+	due := as.due[f.distributor]
+	if due == nil {
+		due = list.New()
+		as.due[f.distributor] = due
+	}
+	f.inDue = due.PushBack(f)
+}
+
+func (as *accounts) removeDue(f *follow) {
+	due := as.due[f.distributor]
+	if due.Remove(f.inDue); due.Len() == 0 {
+		delete(as.due, f.distributor)
+	}
+	f.inDue = nil
+}
+
+// rest has nobody wait for the next poll of an account.
+func (as *accounts) rest(a *account) {
+	if a.at >= 0 {
+		heap.Remove(&as.sleeping, a.at)
+	}
+	if !a.due {
+		return
+	}
+	a.due = false
+	as.waiting--
+	for _, f := range a.followers {
+		as.removeDue(f)
+	}
+}
+
+// applyChanges notes who follows what, and forgets accounts that nobody has followed for a while.
+func (as *accounts) applyChanges(now time.Time) {
+	for distributor, changes := range as.takeChanges() {
+		for _, c := range changes {
+			a := as.polled[c.accountKey]
+			if a == nil {
+				a = &account{accountKey: c.accountKey, next: now, at: -1}
+				as.polled[c.accountKey] = a
+			}
+			if c.follows {
+				as.follow(a, distributor)
+			} else {
+				as.unfollow(a, distributor, c.at)
+			}
+		}
+	}
+	for len(as.left) > 0 && now.Sub(as.left[0].since) > accountRest {
+		one := as.left[0]
+		as.left[0] = leaving{}
+		as.left = as.left[1:]
+		switch {
+		case len(one.followers) > 0 || one.since != one.left: // it was followed again
+		case one.polling:
+			as.leave(one.account, now)
+		default:
+			delete(as.polled, one.accountKey)
+		}
+	}
+}
+
+func (a *account) follower(distributor string) int {
+	return slices.IndexFunc(a.followers, func(f *follow) bool { return f.distributor == distributor })
+}
+
+func (as *accounts) follow(a *account, distributor string) {
+	if i := a.follower(distributor); i >= 0 {
+		a.followers[i].views++
+		return
+	}
+	f := &follow{account: a, distributor: distributor, views: 1}
+	a.followers = append(a.followers, f)
+	switch {
+	case a.due:
+		as.pushDue(f)
+	case !a.polling && a.at < 0:
+		as.sleep(a)
+	}
+}
+
+func (as *accounts) unfollow(a *account, distributor string, at time.Time) {
+	i := a.follower(distributor)
+	f := a.followers[i]
+	if f.views--; f.views > 0 {
+		return
+	}
+	if len(a.followers) == 1 {
+		as.rest(a)
+		as.leave(a, at)
+	} else if a.due {
+		as.removeDue(f)
+	}
+	a.followers = slices.Delete(a.followers, i, i+1)
+}
+
+func (as *accounts) leave(a *account, at time.Time) {
+	a.left = at
+	as.left = append(as.left, leaving{a, at})
+}
+
+// waits returns how many accounts are to be polled, and for how long one of them has waited.
+func (as *accounts) waits() (n int, longest time.Duration) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	as.addWanted(now)
-	for k, a := range as.polled {
-		if !a.polling && !now.Before(a.next) {
-			due = append(due, &dueAccount{accountKey: k, account: a, since: a.next})
-		}
+	now := as.Now()
+	for distributor := range as.due {
+		longest = max(longest, now.Sub(as.first(line{distributor, polls}).poll.next))
 	}
-	return due
-}
-
-// lines are those in which accounts wait, the first of each, so many as can be polled at a time.
-// Of tens of thousands it takes long to see who follows them, so that is done without as.mu, for
-// which snapshots wait.
-func (as *accounts) lines(due []*dueAccount) map[line][]asked {
-	lines := map[line][]asked{}
-	for _, one := range due {
-		for _, distributor := range as.followers(one.accountKey) {
-			one.followed = true
-			of := line{distributor, polls}
-			lines[of] = first(lines[of], asked{poll: one})
-		}
-	}
-	return lines
-}
-
-// first puts one among the first of a list, where it belongs there.
-func first(list []asked, one asked) []asked {
-	compare := func(a, b asked) int { return a.poll.since.Compare(b.poll.since) }
-	if len(list) == accountPolls && compare(one, list[len(list)-1]) >= 0 {
-		return list
-	}
-	at, _ := slices.BinarySearchFunc(list, one, compare)
-	list = slices.Insert(list, at, one)
-	return list[:min(len(list), accountPolls)]
+	return as.waiting, longest
 }
 
 // letRead lets a read begin that has its turn, where it is needed still and can be paid.
@@ -308,6 +486,13 @@ func (as *accounts) letRead(t *ticket) (cost int, ok bool) {
 	}
 	t.give()
 	return readWeight, true
+}
+
+// endRead takes the first read of a distributor out of its line.
+func (as *accounts) endRead(distributor string) {
+	if as.reads[distributor] = as.reads[distributor][1:]; len(as.reads[distributor]) == 0 {
+		delete(as.reads, distributor)
+	}
 }
 
 var errReads = errors.New("too many ledgers of accounts wait to be read")
@@ -327,20 +512,6 @@ func (as *accounts) readTurn(ctx context.Context, distributor string, unless <-c
 	defer as.mu.Unlock()
 	t.ended = true
 	return func() {}, err
-}
-
-func (as *accounts) addWanted(now time.Time) {
-	as.wantedMu.Lock()
-	wanted := as.wanted
-	as.wanted = nil
-	as.wantedMu.Unlock()
-	for _, k := range wanted {
-		if a := as.polled[k]; a != nil {
-			a.wanted = now
-			continue
-		}
-		as.polled[k] = &account{next: now, wanted: now}
-	}
 }
 
 // followers are the distributors whose clients follow an account.
@@ -374,13 +545,14 @@ func (as *accounts) poll(ctx context.Context, k accountKey) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	a := as.polled[k] // not forgotten while its poll is under way
-	a.polling = false
-	as.polling--
+	if err != nil {
+		a.next = as.Now().Add(accountRest)
+	}
+	as.ended(a)
 	switch {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		a.next = as.Now().Add(accountRest)
 		as.Logger.Warn("cannot poll an account", "address", k.address, "dex", k.dex, "error", err.Error())
 		return
 	case a.last != nil && bytes.Equal(a.last, body):

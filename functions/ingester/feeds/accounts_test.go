@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"quotary/functions/ingester/feeds/hub"
 	filldata "quotary/shared/data/fills"
 	"quotary/shared/gate/channel"
@@ -216,17 +218,19 @@ func TestSlowAnswersHoldUpTheirOwnAccountsOnly(t *testing.T) {
 
 func TestAnAccountThatWaitsForTheBudgetIsForgottenWithItsFollowers(t *testing.T) {
 	t.Parallel()
-	var now time.Time
-	h := hub.New(hub.Config{})
-	as := newAccounts(&Config{Now: func() time.Time { return now }}, h)
-	k := accountKey{orders: true, address: alice}
-	as.budget.TrySpend(accountWeight)
-	as.want(k)
-	if start := as.startable(); len(start) != 0 || as.polled[k] == nil {
+	p := newPoller()
+	k := ordersOf("0x", 0)
+	p.budget.TrySpend(accountWeight)
+	p.follow("one", "0x", 1)
+	if start := p.startable(); len(start) != 0 || p.polled[k] == nil {
 		t.Fatalf("%v may start without a budget", start)
 	}
-	now = now.Add(accountRest + time.Second) // enough comes back
-	if start := as.startable(); len(start) != 0 || as.polled[k] != nil {
+	p.hub.Disconnect("one")
+	if start := p.startable(); len(start) != 0 || p.polled[k] == nil {
+		t.Errorf("%v may start, and what is known of it is %v", start, p.polled[k])
+	}
+	p.now = p.now.Add(accountRest + time.Second) // enough comes back
+	if start := p.startable(); len(start) != 0 || p.polled[k] != nil {
 		t.Errorf("%v may start, which nobody follows", start)
 	}
 }
@@ -241,9 +245,11 @@ type poller struct {
 
 func newPoller() *poller {
 	p := &poller{now: time.Unix(1_800_000_000, 0), polls: map[accountKey][]time.Time{}}
-	p.accounts = newAccounts(&Config{Now: func() time.Time { return p.now }}, nil)
+	p.accounts = newAccounts(&Config{Venue: struct{ Venue }{}, Now: func() time.Time { return p.now }}, nil)
 	p.hub = hub.New(hub.Config{Topic: func(name string) hub.Topic {
-		return p.views[0].topic(strings.TrimPrefix(name, string(channel.OpenOrders)+" "))
+		view, about, _ := strings.Cut(name, " ")
+		i := slices.IndexFunc(p.views, func(v *accountView) bool { return v.name == view })
+		return p.views[i].topic(about)
 	}})
 	p.accounts.hub = p.hub
 	newOpenOrders(base{Config: p.Config, name: string(channel.OpenOrders), hub: p.hub, accounts: p.accounts})
@@ -267,8 +273,7 @@ func (p *poller) run(d time.Duration) {
 	for end := p.now.Add(d); p.now.Before(end); p.now = p.now.Add(500 * time.Millisecond) {
 		for _, k := range p.startable() {
 			p.polls[k] = append(p.polls[k], p.now)
-			p.polled[k].polling = false
-			p.polling--
+			p.ended(p.polled[k])
 		}
 	}
 }
@@ -304,8 +309,8 @@ func TestNobodysAccountsAreKeptFromBeingPolled(t *testing.T) {
 		if shared := len(p.polls[ordersOf("0xloud", 0)]); loud > 0 && shared < least {
 			t.Errorf("beside %d accounts one that another follows too is polled %d times", loud, shared)
 		}
-		if loud >= 1000 && (p.waiting < loud-100 || p.longest < 9*time.Minute) || loud == 0 && (p.waiting > 0 || p.longest > 0) {
-			t.Errorf("beside %d accounts %d wait, for %s at most", loud, p.waiting, p.longest)
+		if waiting, longest := p.waits(); loud >= 1000 && (waiting < loud-100 || longest < 9*time.Minute) || loud == 0 && (waiting > 0 || longest > 0) {
+			t.Errorf("beside %d accounts %d wait, for %s at most", loud, waiting, longest)
 		}
 		if list := p.addresses(); loud == 1000 && (len(list) != 3 || len(list[1].Things) != loud || !slices.Equal(list[2].Things, []string{"0xquiet0"})) {
 			t.Errorf("followed are %v", list)
@@ -398,11 +403,141 @@ func TestNoSnapshotWaitsUntilItIsSeenWhoFollowsAllAccounts(t *testing.T) {
 	asked := &askedWithoutLock{Hub: p.hub, t: t, lock: &p.mu}
 	p.accounts.hub = asked
 	p.follow("one", "0xone", 5)
-	if n := len(p.startable()); n != 5 || asked.asked == 0 {
+	if n := len(p.startable()); n != 5 {
 		t.Errorf("%d accounts are polled", n)
 	}
-	if list := p.addresses(); len(list) != 1 || len(list[0].Things) != 5 {
+	if list := p.addresses(); len(list) != 1 || len(list[0].Things) != 5 || asked.asked == 0 {
 		t.Errorf("followed are %v", list)
+	}
+}
+
+// TestALookAtAccountsCostsWhatItStarts counts allocations, of which a look makes some for each
+// account that it goes through.
+func TestALookAtAccountsCostsWhatItStarts(t *testing.T) { //nolint:paralleltest // allocations are counted
+	const accounts, most = 30_000, 500
+	p := newPoller()
+	p.follow("loud", "0xloud", accounts)
+	p.run(time.Minute)
+	polls := len(p.polls)
+	look := func() { p.run(500 * time.Millisecond) }
+	if n := testing.AllocsPerRun(100, look); n > most {
+		t.Errorf("a look at %d accounts makes %v allocations, want %d at most", accounts, n, most)
+	}
+	if n := len(p.polls) - polls; n < 30 {
+		t.Errorf("%d polls were started meanwhile", n)
+	}
+	if waiting, _ := p.waits(); waiting < accounts/2 {
+		t.Errorf("%d accounts wait", waiting)
+	}
+}
+
+func TestALookNotesSomeOfWhatEachDistributorBeginsToFollow(t *testing.T) {
+	t.Parallel()
+	p := newPoller()
+	p.follow("loud", "0xloud", 5*changesAtOnce)
+	p.follow("quiet", "0xquiet", 2)
+	polled := p.startable()
+	for i := range 2 {
+		if k := ordersOf("0xquiet", i); !slices.Contains(polled, k) {
+			t.Errorf("%v is not polled", k)
+		}
+	}
+	if n := len(p.polled); n > changesAtOnce+2 {
+		t.Errorf("a look notes %d accounts, want %d at most", n, changesAtOnce+2)
+	}
+	for range 9 {
+		p.startable()
+	}
+	if n := len(p.polled); n != 5*changesAtOnce+2 || len(p.changes) > 0 {
+		t.Errorf("%d accounts are known after ten looks, and %d distributors wait", n, len(p.changes))
+	}
+}
+
+// TestAccountsArePolledForThoseWhoFollowThem has clients of distributors begin and end to follow
+// accounts in two views, by chance, while polls end late.
+func TestAccountsArePolledForThoseWhoFollowThem(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPoller()
+		newOpenOrders(base{Config: p.Config, name: "otherView", hub: p.hub, accounts: p.accounts})
+		distributors, under := []string{"a", "b", "c"}, map[accountKey]bool{}
+		for _, d := range distributors {
+			p.hub.Connect(hub.Conn{ID: d, Of: d})
+		}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			d, k := rapid.SampledFrom(distributors).Draw(t, "distributor"), ordersOf("0x", rapid.IntRange(0, 5).Draw(t, "account"))
+			topic := p.views[rapid.IntRange(0, 1).Draw(t, "view")].topicOf(k)
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 0, 1:
+				_ = p.hub.Subscribe(d, topic, nil)
+			case 2:
+				p.hub.Unsubscribe(d, topic)
+			case 3:
+				if under[k] {
+					delete(under, k)
+					p.ended(p.polled[k])
+				}
+			case 4:
+				p.now = p.now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond)
+			default:
+				for _, k := range p.startable() {
+					if last := p.polls[k]; under[k] || len(last) > 0 && p.now.Sub(last[len(last)-1]) < accountEvery {
+						t.Fatalf("%v is polled at %v, and was at %v", k, p.now, last)
+					}
+					under[k] = true
+					p.polls[k] = append(p.polls[k], p.now)
+				}
+				p.check(t, under)
+			}
+		}
+		for _, d := range distributors {
+			p.hub.Disconnect(d)
+		}
+		p.startable()
+		for k := range under {
+			p.ended(p.polled[k])
+		}
+		p.now = p.now.Add(accountRest + time.Second)
+		if p.startable(); len(p.polled)+len(p.due)+len(p.sleeping)+len(p.left)+p.waiting+p.polling > 0 {
+			t.Fatalf("after all left, %d accounts are known", len(p.polled))
+		}
+	})
+}
+
+// check compares what is known of accounts with who follows them.
+func (p *poller) check(t *rapid.T, under map[accountKey]bool) {
+	t.Helper()
+	want, have, waiting := map[line]int{}, map[line]int{}, 0
+	for i := range 6 {
+		k := ordersOf("0x", i)
+		followers := p.followers(k)
+		a := p.polled[k]
+		if a == nil {
+			if len(followers) > 0 {
+				t.Fatalf("%v is not known, which %v follow", k, followers)
+			}
+			continue
+		}
+		if due := len(followers) > 0 && !under[k] && !p.now.Before(a.next); due != a.due || under[k] != a.polling {
+			t.Fatalf("%v is due: %t, want %t; polled: %t, want %t", k, a.due, due, a.polling, under[k])
+		}
+		if sleeps := len(followers) > 0 && !a.due && !a.polling; sleeps != (a.at >= 0) || sleeps && p.sleeping[a.at] != a {
+			t.Fatalf("%v sleeps: %t, want %t", k, a.at >= 0, sleeps)
+		}
+		if a.due {
+			waiting++
+			for _, of := range followers {
+				want[line{of, k.address}]++
+			}
+		}
+	}
+	for of, list := range p.due {
+		for e := list.Front(); e != nil; e = e.Next() {
+			have[line{of, e.Value.(*follow).address}]++
+		}
+	}
+	if !maps.Equal(want, have) || waiting != p.waiting {
+		t.Fatalf("in lines are %v, want %v; %d wait, want %d", have, want, p.waiting, waiting)
 	}
 }
 

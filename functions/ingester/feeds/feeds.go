@@ -330,11 +330,10 @@ type Waiting struct {
 	Books    int           // that the venue does not join, though they are followed so
 }
 
-// Waiting is what waited when last looked.
+// Waiting is what waits now.
 func (f *Feeds) Waiting() Waiting {
-	f.accounts.mu.Lock()
-	defer f.accounts.mu.Unlock()
-	return Waiting{f.accounts.waiting, f.accounts.longest, int(f.books.notJoined.Load())}
+	waiting, longest := f.accounts.waits()
+	return Waiting{waiting, longest, int(f.books.notJoined.Load())}
 }
 
 // Totals are the figures of the feeds.

@@ -80,6 +80,10 @@ type Topic struct {
 	// comes too early waits, and the newest waiting is sent when the time has come.
 	// 0: none.
 	Spacing time.Duration
+	// Followed is called when the first connection of somebody ([Conn.Of]) has subscribed,
+	// and when the last one has left: of a topic, one call after the other. It must not
+	// call the hub. nil: nobody wants to know.
+	Followed func(of string, follows bool)
 	// Silence is how long nothing may be published before the last frame is sent
 	// again as Stale changes it, then again after as long a time. 0: never.
 	Silence time.Duration

@@ -39,9 +39,17 @@ func (t *topic) count(of string, n int) {
 	if i < 0 {
 		i = len(t.of)
 		t.of = append(t.of, follower{of: of})
+		t.followed(of, true)
 	}
 	if t.of[i].subs += n; t.of[i].subs == 0 {
 		t.of = slices.Delete(t.of, i, i+1)
+		t.followed(of, false)
+	}
+}
+
+func (t *topic) followed(of string, follows bool) {
+	if t.Followed != nil {
+		t.Followed(of, follows)
 	}
 }
 
