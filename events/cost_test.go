@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -27,6 +28,8 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/mids"
 	"quotary/shared/data/tickers"
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/signature"
 	"quotary/shared/market"
@@ -358,6 +361,33 @@ func (c *costs) sockets() {
 			c.socketOf(kind.with, kind.key)
 		}
 	}
+	c.addresses()
+}
+
+// addresses counts the messages of a socket that follows as many addresses as it may, with
+// about as many in a message as fit into it, and leaves as many that it does not follow.
+func (c *costs) addresses() {
+	const each = connections.MostAddresses / 12
+	send := c.socket(c.SubKey, channel.FeedFills)
+	message := func(request, kind string, from, to int) {
+		list := make([]string, 0, to-from)
+		for i := range to - from {
+			list = append(list, numbered(from+i))
+		}
+		send(request, "$default", text(map[string]any{"type": kind, "address": list}))
+	}
+	send("", "$connect", "")
+	for i := range 11 {
+		message(fmt.Sprintf("A socket follows %d addresses more, of %d", each, connections.MostAddresses), "subscribe", i*each, (i+1)*each)
+	}
+	message("it follows one more", "subscribe", 11*each, 11*each+1)
+	message("it asks for one again", "subscribe", 0, 1)
+	for range 4 {
+		message(fmt.Sprintf("it leaves %d that it does not follow", each), "unsubscribe", 12*each, 13*each)
+	}
+	message("it asks for one again, behind four such messages", "subscribe", 0, 1)
+	message("it leaves one", "unsubscribe", 0, 1)
+	send("it disconnects from them all", "$disconnect", "")
 }
 
 // looks counts a look at the keys of sockets, each with a key of its own.
@@ -381,16 +411,42 @@ func (c *costs) silent(connection string, ms int64) {
 	}))(c.t)
 }
 
-func (c *costs) socketOf(with string, key apitest.Key) {
+// socket lets a socket of a feed in, and returns what sends an event of it; a request with
+// a name is noted.
+func (c *costs) socket(key apitest.Key, feed channel.Feed) (send func(request, route, body string)) {
 	var event events.APIGatewayWebsocketProxyRequest
 	strict(c.t, catalog.FunctionSocket, &event)
 	event.RequestContext.ConnectionID = rand.Text()
+	event.StageVariables = maps.Clone(event.StageVariables)
+	event.StageVariables[catalog.VariableFeed] = string(feed)
 	c.rules.Take()
 	context, status := c.authorize(c.sign(key), events.APIGatewayCustomAuthorizerRequestTypeRequest{StageVariables: event.StageVariables})
 	if status != http.StatusOK {
 		c.t.Fatalf("a socket is not let in: %d", status)
 	}
 	event.RequestContext.Authorizer = context
+	return func(request, route, body string) {
+		now := time.Now().UnixMilli()
+		if strings.HasPrefix(request, heartbeat) { // the last message was recorded so long ago that this one is, too
+			c.silent(event.RequestContext.ConnectionID, now-30_000)
+		}
+		event.RequestContext.RequestID = rand.Text()
+		event.RequestContext.RouteKey, event.RequestContext.RequestTimeEpoch, event.Body = route, now, body
+		event.RequestContext.EventType = map[string]string{"$connect": "CONNECT", "$disconnect": "DISCONNECT", "$default": "MESSAGE"}[route]
+		answer, err := c.host.Invoke(c.t.Context(), catalog.FunctionSocket, must.Get(json.Marshal(event))(c.t))
+		if err != nil || !strings.Contains(string(answer), `"statusCode":200`) {
+			c.t.Fatalf("%s: %s, %v", request, answer, err)
+		}
+		if request == "" {
+			c.rules.Take()
+			return
+		}
+		c.note(request, nil)
+	}
+}
+
+func (c *costs) socketOf(with string, key apitest.Key) {
+	send := c.socket(key, channel.FeedChannels)
 	const follow = `{"method":"%ssubscribe","subscription":{"type":"trades","coin":"BTC"}}`
 	for _, step := range []struct{ request, route, body string }{
 		{"A socket connects", "$connect", ""},
@@ -399,18 +455,6 @@ func (c *costs) socketOf(with string, key apitest.Key) {
 		{"it unsubscribes", "$default", fmt.Sprintf(follow, "un")},
 		{"it disconnects", "$disconnect", ""},
 	} {
-		now := time.Now().UnixMilli()
-		if step.request == heartbeat { // the last message was recorded so long ago that this one is, too
-			c.silent(event.RequestContext.ConnectionID, now-30_000)
-		}
-		event.RequestContext.RequestID = rand.Text()
-		event.RequestContext.RouteKey, event.RequestContext.RequestTimeEpoch, event.Body = step.route, now, step.body
-		event.RequestContext.EventType = map[string]string{"$connect": "CONNECT", "$disconnect": "DISCONNECT", "$default": "MESSAGE"}[step.route]
-		text := must.Get(json.Marshal(event))(c.t)
-		answer, err := c.host.Invoke(c.t.Context(), catalog.FunctionSocket, text)
-		if err != nil || !strings.Contains(string(answer), `"statusCode":200`) {
-			c.t.Fatalf("%s: %s, %v", step.request, answer, err)
-		}
-		c.note(step.request+with, nil)
+		send(step.request+with, step.route, step.body)
 	}
 }

@@ -39,6 +39,7 @@ func main() {
 			log:        s.Logger,
 			metrics:    s.Metrics,
 			clock:      s.Clock,
+			readUnits:  catalog.MostReadUnits,
 
 			switchWithin: 400 * time.Millisecond,
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"quotary/shared/api"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/channel"
@@ -75,6 +76,7 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 }
 
 func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
+	ctx, _ = readunits.WithBudget(ctx, s.readUnits)
 	if err := s.meter.Message(ctx, c.Connection, len(event.Body)); err != nil {
 		return nil, err
 	}

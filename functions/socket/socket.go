@@ -13,6 +13,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/aws/metrics"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
 	"quotary/shared/data/listed"
 	"quotary/shared/gate/admission"
@@ -34,6 +35,7 @@ type socket struct {
 	log        *slog.Logger
 	metrics    *metrics.Writer // nil counts nothing
 	clock      func() time.Time
+	readUnits  float64 // what a message may read
 
 	// switchWithin is how long a client may take to leave an account while it asks for
 	// another on the same channel.
@@ -165,9 +167,12 @@ func fail(fault error) answer {
 // fault and stays as it is.
 func refusalOf(err error) error {
 	var wrong *strictjson.Error
+	var exceeded *readunits.ExceededError
 	switch {
 	case errors.As(err, &wrong):
 		return api.BadParameter("%s", wrong.Error())
+	case errors.As(err, &exceeded):
+		return api.Refuse(catalog.ReasonTooDear, "the connection follows too much for the message to be carried out: use another connection")
 	case errors.Is(err, connections.ErrCounting):
 		return api.Refuse(catalog.ReasonNotReady, "%s", connections.ErrCounting.Error())
 	}

@@ -49,6 +49,12 @@ func WithBudget(ctx context.Context, units float64) (context.Context, *Budget) {
 	return context.WithValue(ctx, key{}, b), b
 }
 
+// Unbounded returns a context whose reads no budget bounds: those behind a write, which
+// bring what was begun to its end.
+func Unbounded(ctx context.Context) context.Context {
+	return context.WithValue(ctx, key{}, (*Budget)(nil))
+}
+
 // Spent is how many units were read.
 func (b *Budget) Spent() float64 {
 	b.mu.Lock()

@@ -74,6 +74,9 @@ func TestAReadBeyondTheBudgetIsRefused(t *testing.T) {
 	if err := w.get(ctx, 2); err != nil {
 		t.Errorf("what the budget still covers: %v", err)
 	}
+	if err := w.query(readunits.Unbounded(ctx), 2); err != nil {
+		t.Errorf("what no budget bounds: %v", err)
+	}
 	if spent := budget.Spent(); spent > 10 {
 		t.Errorf("spent %v of 10", spent)
 	}

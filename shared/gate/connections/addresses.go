@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/aws/attr"
+	"quotary/shared/aws/readunits"
 )
 
 // MostAddresses is how many addresses a connection follows at most, whatever the caps:
@@ -32,15 +34,16 @@ var ErrFull = errors.New("the connection follows as many addresses as it may")
 // added. Two messages at once may both add an address, which is then followed until it
 // is removed from both.
 func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string, limits Limits, reply Reply) error {
+	now := s.clock()
 	groups, err := s.query(ctx, m.Connection, prefixGroup, after(prefixGroup))
 	if err != nil {
 		return err
 	}
-	group := m.below(prefixGroup, s.clock())
+	group := m.below(prefixGroup, now)
 	mine := func(im image) bool { return im.sort() == attr.Text(group, attrSK) }
 	groups = slices.DeleteFunc(groups, mine) // its own is there when this is a repetition
 	fresh := missing(addresses, groups)
-	ending, err := s.renewAddresses(ctx, m, addresses, groups)
+	ending, err := s.renewAddresses(ctx, m, addresses, groups, now)
 	if err != nil {
 		return err
 	}
@@ -72,26 +75,31 @@ func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string,
 	if err := s.requireConnection(ctx, m.Connection); err != nil {
 		return s.undo(ctx, k, err)
 	}
-	later, err := s.query(ctx, m.Connection, numbered(prefixRemoval, m.At)+"$", after(prefixRemoval))
-	if err != nil {
-		return err
+	ctx = readunits.Unbounded(ctx) // what was begun comes to its end
+	var gone []string
+	err = s.remembered(ctx, m.Connection, numbered(prefixRemoval, m.At)+"$", after(prefixRemoval), func(removal image) {
+		gone = append(gone, common(fresh, removal.addresses)...)
+	})
+	if err == nil && len(gone) > 0 {
+		err = s.withdraw(ctx, k, missing(gone, nil))
 	}
-	for _, removal := range later {
-		if gone := common(fresh, removal.addresses); len(gone) > 0 {
-			if err := s.withdraw(ctx, k, gone); err != nil {
-				return fmt.Errorf("add addresses: %w", err)
-			}
-		}
+	if err != nil {
+		return fmt.Errorf("add addresses: %w", err)
 	}
 	return nil
 }
+
+// carriedOut is how long after the gateway received a message it is carried out or given
+// up: twice what the gateway waits for the function, as the clocks of both may differ.
+const carriedOut = time.Minute
 
 // renewAddresses notes that a message asks again for addresses that earlier ones have
 // added, so that a removal from between them, that comes late, leaves them. It returns
 // those that such a removal may have begun to take out: the removal leaves what it
 // removes before it looks for notes, and this leaves the note before it looks for
-// removals, so one of them finds the other.
-func (s *Store) renewAddresses(ctx context.Context, m Message, addresses []string, groups []image) (ending []string, err error) {
+// removals, so one of them finds the other. A removal from more than a minute before the
+// groups were read, which was at began, has ended before that.
+func (s *Store) renewAddresses(ctx context.Context, m Message, addresses []string, groups []image, began time.Time) (ending []string, err error) {
 	added := make(map[string]int64) // when, ms
 	for _, group := range groups {
 		for _, a := range group.addresses {
@@ -107,24 +115,38 @@ func (s *Store) renewAddresses(ctx context.Context, m Message, addresses []strin
 	if len(again) == 0 {
 		return nil, nil
 	}
-	now := s.clock()
-	note := m.below(prefixRenewal, now)
-	note[attrAddresses], note[attrExpiry] = attr.Set(again), expiry(now, endedKept)
-	if err := s.leave(ctx, &m, note); err != nil {
+	if err := s.remember(ctx, &m, prefixRenewal, again); err != nil {
 		return nil, fmt.Errorf("add addresses: %w", err)
 	}
-	removals, err := s.query(ctx, m.Connection, prefixRemoval, numbered(prefixRemoval, m.At))
-	if err != nil {
-		return nil, err
+	if m.At.Before(began) {
+		began = m.At
 	}
-	for _, removal := range removals {
+	err = s.remembered(ctx, m.Connection, numbered(prefixRemoval, began.Add(-carriedOut)), numbered(prefixRemoval, m.At), func(removal image) {
 		for _, a := range common(again, removal.addresses) {
 			if removal.number(attrTime) >= added[a] {
 				ending = append(ending, a)
 			}
 		}
-	}
-	return missing(ending, nil), nil
+	})
+	return missing(ending, nil), err
+}
+
+// remember leaves addresses of a message for those that are carried out beside it. They
+// are below no connection: nobody but other messages reads them, of the last minute, and
+// they expire by themselves.
+func (s *Store) remember(ctx context.Context, m *Message, prefix string, addresses []string) error {
+	now := s.clock()
+	it := m.below(prefix, now)
+	it[attrPK] = attr.S(prefixMemory + m.Connection)
+	it[attrAddresses], it[attrExpiry] = attr.Set(addresses), expiry(now, endedKept)
+	_, err := s.write(ctx, s.put(it))
+	return err
+}
+
+// remembered visits what messages of a connection have left for others, of sort keys
+// between two.
+func (s *Store) remembered(ctx context.Context, id, from, to string, visit func(image)) error {
+	return s.visit(ctx, prefixMemory+id, from, to, visit)
 }
 
 // followed is how many addresses groups hold together.
@@ -169,18 +191,14 @@ func (s *Store) RemoveAddresses(ctx context.Context, m Message, addresses []stri
 	}
 	// A message from before this one that is still being carried out adds what it has to
 	// add, then looks for this.
-	now := s.clock()
-	removal := m.below(prefixRemoval, now)
-	removal[attrAddresses], removal[attrExpiry] = attr.Set(unwanted), expiry(now, endedKept)
-	if _, err := s.write(ctx, s.put(removal)); err != nil {
+	if err := s.remember(ctx, &m, prefixRemoval, unwanted); err != nil {
 		return fmt.Errorf("remove addresses: %w", err)
 	}
-	renewed, err := s.query(ctx, m.Connection, numbered(prefixRenewal, m.At)+"$", after(prefixRenewal))
+	err := s.remembered(ctx, m.Connection, numbered(prefixRenewal, m.At)+"$", after(prefixRenewal), func(renewal image) {
+		unwanted = without(unwanted, renewal.addresses)
+	})
 	if err != nil {
-		return err
-	}
-	for i := range renewed {
-		unwanted = without(unwanted, renewed[i].addresses)
+		return fmt.Errorf("remove addresses: %w", err)
 	}
 	groups, err := s.query(ctx, m.Connection, prefixGroup, numbered(prefixGroup, m.At)+"$")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/aws/attr"
 	"quotary/shared/aws/contention"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/backoff"
 )
 
@@ -110,7 +111,7 @@ func (s *Store) get(ctx context.Context, k item, consistent bool) (image, error)
 
 // requireConnection fails with [ErrGone] unless the connection is there and not being removed.
 func (s *Store) requireConnection(ctx context.Context, id string) error {
-	c, err := s.read(ctx, connectionKey(id))
+	c, err := s.read(readunits.Unbounded(ctx), connectionKey(id)) // behind a write
 	switch {
 	case err != nil:
 		return fmt.Errorf("read a connection: %w", err)
@@ -123,22 +124,28 @@ func (s *Store) requireConnection(ctx context.Context, id string) error {
 // query returns the items of a connection whose sort keys lie between two, strongly
 // consistent, in their order.
 func (s *Store) query(ctx context.Context, id, from, to string) (found []image, err error) {
+	err = s.visit(ctx, prefixConnection+id, from, to, func(im image) { found = append(found, im) })
+	return found, err
+}
+
+// visit is query for any partition, page by page.
+func (s *Store) visit(ctx context.Context, partition, from, to string, visit func(image)) error {
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName:                 &s.table,
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
-		ExpressionAttributeValues: item{":pk": attr.S(prefixConnection + id), ":from": attr.S(from), ":to": attr.S(to)},
+		ExpressionAttributeValues: item{":pk": attr.S(partition), ":from": attr.S(from), ":to": attr.S(to)},
 	})
 	for pages.HasMorePages() {
 		page, err := timed(ctx, pages.NextPage)
 		if err != nil {
-			return nil, fmt.Errorf("read what a connection has: %w", err)
+			return fmt.Errorf("read what a connection has: %w", err)
 		}
 		for _, it := range page.Items {
-			found = append(found, imageOf(it))
+			visit(imageOf(it))
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // after is a sort key behind all with a prefix, which ends in a '#'.

@@ -7,14 +7,18 @@
 //	c#<id>  c               the connection: access key, distributor, feed, dex, management URL, times, what it sent this minute
 //	c#<id>  s#<key>         one subscription of /ws, with the reply that goes before its snapshot, or the memory of its end
 //	c#<id>  g#<t>#<m>       the addresses that one message added on an address feed, with the reply to it
-//	c#<id>  u#<t>#<m>       the addresses that one message removed, remembered for a while
-//	c#<id>  renew#<t>#<m>   the addresses that one message added again, remembered for a while
 //	c#<id>  r#<t>#<m>       a reply to any other message, until the ingester has sent it
 //	c#<id>  stat#<t>#<m>    a request for figures, until the ingester has answered it
 //	c#<id>  close#<t>#<m>   a request to be closed, until the ingester has removed the connection
 //
 // where t is when the gateway received the message and m the request that carried it.
-// Beside them, f#<access key> keeps a key out after a flood ([Store.Bar]).
+// Beside them are what messages leave for those that are carried out at the same time, which
+// expires by itself and is no concern of the ingester or of the end of the connection:
+//
+//	m#<id>  u#<t>#<m>       the addresses that one message removed
+//	m#<id>  renew#<t>#<m>   the addresses that one message added again
+//
+// And f#<access key> keeps a key out after a flood ([Store.Bar]).
 //
 // # Messages at once
 //
@@ -27,6 +31,7 @@
 // it removes, then takes that out of the groups from before it; a message that adds
 // writes its group, then looks for later removals: whichever is second finds the other.
 // A message that adds what is followed already notes that, for a removal that comes late.
+// A message is carried out, or given up, within a minute: none reads what older ones left.
 //
 // Where no cap is set, a subscription is one write, its end two, as the reply is one of
 // its own, and each is followed by a read of the connection: whoever finds that gone, or

@@ -50,11 +50,12 @@ const (
 	sortConnection     = "c"
 	prefixSubscription = "s#" // of the sort key
 	prefixGroup        = "g#"
-	prefixRemoval      = "u#"
-	prefixRenewal      = "renew#"
 	prefixAnswer       = "r#" // after the connection itself, as all below it
 	prefixStat         = "stat#"
 	prefixClose        = "close#"
+	prefixMemory       = "m#" // of the partition key
+	prefixRemoval      = "u#" // of the sort key
+	prefixRenewal      = "renew#"
 )
 
 type item = attr.Item

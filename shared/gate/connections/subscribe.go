@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/aws/attr"
 	"quotary/shared/aws/contention"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/gate/channel"
 )
 
@@ -109,6 +110,7 @@ func (s *Store) renew(ctx context.Context, m *Message, sub *channel.Subscription
 // undo takes back an item that was made below a connection that is gone, or of which that
 // cannot be found out.
 func (s *Store) undo(ctx context.Context, k item, cause error) error {
+	ctx = readunits.Unbounded(ctx)
 	for range attempts {
 		im, err := s.read(ctx, k)
 		done := err == nil && !im.exists()
