@@ -15,7 +15,7 @@
 // word (比特, 特币), as is the last character of a run.
 //
 // A query matches documents that hold all of its words, those of one run of Chinese side by
-// side and in order. Documents whose title alone holds them all come first; among equals,
+// side and in order, unless one of them stood there 128 times before. Documents whose title alone holds them all come first; among equals,
 // newer ones.
 package search
 
@@ -93,16 +93,22 @@ const MaxHits = 10_000
 // many match in all. A query without a word matches nothing. Hits behind [MaxHits] are
 // counted, but not returned.
 func (x *Index) Find(query string, offset, limit int) (hits []Hit, total int) {
-	words := parseQuery(query)
-	if len(words) == 0 {
-		return nil, 0
+	hits, total, _ = x.find(query, offset, limit)
+	return hits, total
+}
+
+// find is Find, and says what it took: postings and places of words that were looked at.
+func (x *Index) find(query string, offset, limit int) (hits []Hit, total, work int) {
+	runs := parseQuery(query)
+	if len(runs) == 0 {
+		return nil, 0, 0
 	}
 	offset = min(offset, MaxHits)
 	most := min(offset+limit, MaxHits)
 	best := best{most: most}
 	for i := range x.parts {
 		p := &x.parts[i]
-		p.match(words, func(doc uint32, inTitle bool) {
+		work += p.match(runs, func(doc uint32, inTitle bool) {
 			if p.replaced == nil || !p.replaced[doc] {
 				total++
 				best.add(Hit{ID: p.ids[doc], Time: p.times[doc], InTitle: inTitle})
@@ -110,7 +116,7 @@ func (x *Index) Find(query string, offset, limit int) (hits []Hit, total int) {
 		})
 	}
 	best.sort()
-	return best.hits[min(offset, len(best.hits)):], total
+	return best.hits[min(offset, len(best.hits)):], total, work
 }
 
 // best keeps the best hits of many.

@@ -239,6 +239,54 @@ func TestASearchDoesLittleForEachHit(t *testing.T) {
 	}
 }
 
+// A query costs what its words cost once each, and a document no more for a word that it
+// repeats: also of whoever writes for nothing else.
+func TestTheWorkOfASearchIsBounded(t *testing.T) {
+	t.Parallel()
+	var repeated []search.Document
+	for i := range int64(10) {
+		repeated = append(repeated, search.Document{ID: i + 1, Time: i, Title: "哈", Text: strings.Repeat("哈", 4000)})
+	}
+	x := search.NewIndex(search.Build(repeated))
+	if hits, total := x.Find(strings.Repeat("哈", 33), 0, 20); total != 10 || hits[0].InTitle {
+		t.Errorf("%d of 10 are found: %+v", total, hits)
+	}
+	// Each of 32 words in each of 10 documents is a posting and twice 128 places.
+	if work := x.Work(strings.Repeat("哈", 33)); work > 10*32*257 {
+		t.Errorf("a run of one character takes %d", work)
+	}
+	if work := x.Work("哈"); work > 20 {
+		t.Errorf("a character takes %d", work)
+	}
+	x = search.NewIndex(search.Build(flashes(5000)))
+	for query, again := range map[string]string{
+		"币": strings.Repeat("币 ", 32), "bitcoin": strings.Repeat("bitcoin ", 32), "bitcoin 比特币 the": strings.Repeat("bitcoin 比特币 the ", 5),
+	} {
+		if once, work := x.Work(query), x.Work(again); work != once || once == 0 {
+			t.Errorf("%s takes %d once, and again and again %d", query, once, work)
+		}
+	}
+	// The rarest word comes first, wherever it stands.
+	if first, last := x.Work("w0 bitcoin the etf"), x.Work("bitcoin the etf w0"); first != last {
+		t.Errorf("a rare word takes %d, behind the others %d", first, last)
+	}
+	if work := x.Work("bitcoin the nowhere"); work != 0 {
+		t.Errorf("a word of no document takes %d", work)
+	}
+}
+
+// The words of a run are looked up by their places wherever they stand among others of the same.
+func TestARunIsFoundAmongOthersOfItsWords(t *testing.T) {
+	t.Parallel()
+	x := search.NewIndex(search.Build([]search.Document{
+		{ID: 1, Title: "比特", Text: strings.Repeat("比特大 ", 100) + "比特币 " + strings.Repeat("特币 ", 50)},
+		{ID: 2, Title: "比特", Text: strings.Repeat("比特大 ", 100) + strings.Repeat("特币 ", 50)},
+	}))
+	if hits, _ := x.Find("比特币", 0, 10); len(hits) != 1 || hits[0].ID != 1 {
+		t.Errorf("found %+v", hits)
+	}
+}
+
 // cpu is the time that the process has computed, which other processes do not lengthen much.
 func cpu() time.Duration {
 	var used syscall.Rusage

@@ -23,8 +23,8 @@ type Segment struct {
 	termEnds []uint32 // where each ends
 
 	// postings has for each word, in their order: of each document that holds it, in
-	// their order, how far its number is behind the one before, how often it holds the
-	// word, and how far each place of it is behind the one before, all as uvarints.
+	// their order, how far its number is behind the one before, how many places of the
+	// word are kept, and how far each is behind the one before, all as uvarints.
 	postings    []byte
 	postingEnds []uint32
 }
@@ -32,7 +32,7 @@ type Segment struct {
 // Len is the number of documents.
 func (s *Segment) Len() int { return len(s.ids) }
 
-// posting is a word's places in a document, ascending.
+// posting is a word's places in a document that are kept, ascending.
 type posting struct {
 	doc    uint32
 	places []uint32
@@ -65,7 +65,7 @@ func Build(documents []Document) *Segment {
 			number, ok := numbers[w.text]
 			if !ok {
 				number = len(lists)
-				numbers[strings.Clone(w.text)], lists = number, append(lists, postingList{})
+				numbers[strings.Clone(w.text)], lists = number, append(lists, postingList{dense: w.dense})
 			}
 			found = append(found, placed{number, uint32(w.at)})
 			return w.at < maxWords
@@ -76,8 +76,14 @@ func Build(documents []Document) *Segment {
 		slices.SortStableFunc(found, func(a, b placed) int { return cmp.Compare(a.word, b.word) })
 		for from := 0; from < len(found); {
 			word, to := found[from].word, from
+			most := maxPlaces
+			if !lists[word].dense {
+				most = 1
+			}
 			for places = places[:0]; to < len(found) && found[to].word == word; to++ {
-				places = append(places, found[to].at)
+				if len(places) < most {
+					places = append(places, found[to].at)
+				}
 			}
 			lists[word].add(uint32(n), places)
 			from = to
@@ -97,8 +103,9 @@ type placed struct {
 
 // postingList is the encoded postings of a word, of documents in their order.
 type postingList struct {
-	b   []byte
-	doc uint32 // the last one
+	b     []byte
+	doc   uint32 // the last one
+	dense bool   // the word is one of a run
 }
 
 // add adds a document with the places of the word in it, ascending.
@@ -180,29 +187,65 @@ func (s *Segment) list(n int) iter.Seq[posting] {
 	}
 }
 
-// find yields the numbers of the words that a word of a query means.
-func (s *Segment) find(w queryWord) (from, to int) {
-	from = sort.Search(len(s.termEnds), func(n int) bool { return s.term(n) >= w.text })
-	to = from
-	for to < len(s.termEnds) && (s.term(to) == w.text || w.prefix && strings.HasPrefix(s.term(to), w.text)) {
-		to++
+// find are the words that a word of a query means.
+func (s *Segment) find(w queryWord) (of terms) {
+	of.from = sort.Search(len(s.termEnds), func(n int) bool { return s.term(n) >= w.text })
+	of.to = of.from
+	for of.to < len(s.termEnds) && (s.term(of.to) == w.text || w.prefix && strings.HasPrefix(s.term(of.to), w.text)) {
+		of.to++
 	}
-	return from, to
+	return of
 }
 
-// match calls found with the documents that hold all words, in their order.
-func (s *Segment) match(query []queryWord, found func(doc uint32, inTitle bool)) {
-	var among matches
-	for i, w := range query {
-		goesOn := i+1 < len(query) && query[i+1].joined
-		among = s.matches(w, among, i == 0, goesOn)
-		if len(among.list) == 0 {
-			return
+// match calls found with the documents that hold all runs of a query, in their order, and
+// returns what that took: postings and places that were looked at.
+func (s *Segment) match(query []run, found func(doc uint32, inTitle bool)) (work int) {
+	wanted := make([]wantedRun, len(query))
+	for i, r := range query {
+		if wanted[i] = s.wanted(r); wanted[i].bytes == 0 {
+			return 0
 		}
 	}
-	for _, m := range among.list {
+	slices.SortStableFunc(wanted, func(a, b wantedRun) int { return cmp.Compare(a.bytes, b.bytes) })
+	l := lookup{Segment: s}
+	for i, r := range wanted {
+		if l.run(r, i == 0); len(l.among.list) == 0 {
+			return l.work
+		}
+	}
+	for _, m := range l.among.list {
 		found(m.doc, m.inTitle)
 	}
+	return l.work
+}
+
+// wantedRun is a run of a query with the numbers of the words that each of its words means.
+type wantedRun struct {
+	words []terms
+	bytes int // of the postings of its rarest word; 0 where no document holds it
+}
+
+// terms are words with neighbouring numbers.
+type terms struct{ from, to int }
+
+func (s *Segment) wanted(r run) (wanted wantedRun) {
+	for i, w := range r {
+		of, bytes := s.find(w), 0
+		for n := of.from; n < of.to; n++ {
+			bytes += len(s.postingsOf(n))
+		}
+		if wanted.words = append(wanted.words, of); i == 0 || bytes < wanted.bytes {
+			wanted.bytes = bytes
+		}
+	}
+	return wanted
+}
+
+// lookup is a search of a segment that is under way.
+type lookup struct {
+	*Segment
+	among matches // those so far
+	work  int     // postings and places that were looked at
 }
 
 // matches are documents that hold the words of a query so far, in their order.
@@ -215,67 +258,123 @@ type matches struct {
 type match struct {
 	doc      uint32
 	inTitle  bool // the title alone holds the words
-	from, to int  // in ends: places where the run of words may go on that the last one is part of
+	from, to int  // in ends: places where the run of words may go on that the last one is part of, ascending
 }
 
-// matches are those documents among some, or among all, that hold a word too. Where the
-// run of words ends is kept only if it goes on.
-func (s *Segment) matches(w queryWord, among matches, all, goesOn bool) (kept matches) {
-	from, to := s.find(w)
-	for n := from; n < to; n++ {
+// run keeps of the documents so far, or of all, those that hold a run too.
+func (l *lookup) run(r wantedRun, all bool) {
+	for i, of := range r.words {
+		switch joined := i > 0; {
+		case of.to-of.from > 1: // which stand alone: see [parseQuery]
+			l.anyOf(of, all)
+		default:
+			l.word(of.from, all && !joined, joined, i+1 < len(r.words))
+		}
+		if len(l.among.list) == 0 {
+			return
+		}
+	}
+}
+
+// word keeps of the documents those that hold a word too, right behind the one before it where
+// it is joined to that. Where the run of words ends is kept only if it goes on.
+func (l *lookup) word(term int, all, joined, goesOn bool) {
+	var kept matches
+	for p, before := range l.common(term, all) {
+		m := match{doc: p.doc, inTitle: true}
+		if before >= 0 {
+			m = l.among.list[before]
+		}
+		places := p.places
+		if joined {
+			ends := l.among.ends[m.from:m.to]
+			l.work += len(places) + len(ends)
+			places = inBoth(places, ends)
+		}
+		if len(places) == 0 {
+			continue
+		}
+		m.inTitle = m.inTitle && places[0] < l.titles[p.doc]
+		m.from = len(kept.ends)
+		if goesOn {
+			for _, at := range places {
+				kept.ends = append(kept.ends, at+1)
+			}
+		}
+		m.to = len(kept.ends)
+		kept.list = append(kept.list, m)
+	}
+	l.among = kept
+}
+
+// common yields the postings of a word in all documents, or in those so far, with the index of
+// each among them.
+func (l *lookup) common(term int, all bool) iter.Seq2[posting, int] {
+	return func(yield func(posting, int) bool) {
 		i := 0
-		for p := range s.list(n) {
-			m := match{doc: p.doc, inTitle: true}
-			if !all {
-				for i < len(among.list) && among.list[i].doc < p.doc {
-					i++
+		for p := range l.list(term) {
+			l.work++
+			if all {
+				if !yield(p, -1) {
+					return
 				}
-				if i == len(among.list) {
-					break
-				}
-				if among.list[i].doc != p.doc {
-					continue
-				}
-				m = among.list[i]
-			}
-			places := p.places
-			if w.joined {
-				ends := among.ends[m.from:m.to]
-				places = slices.DeleteFunc(places, func(at uint32) bool { return !slices.Contains(ends, at) })
-			}
-			if len(places) == 0 {
 				continue
 			}
-			m.inTitle = m.inTitle && places[0] < s.titles[p.doc]
-			m.from = len(kept.ends)
-			if goesOn {
-				for _, at := range places {
-					kept.ends = append(kept.ends, at+1)
-				}
+			for i < len(l.among.list) && l.among.list[i].doc < p.doc {
+				i++
 			}
-			m.to = len(kept.ends)
-			kept.list = append(kept.list, m)
+			if i == len(l.among.list) {
+				return
+			}
+			if l.among.list[i].doc == p.doc && !yield(p, i) {
+				return
+			}
 		}
 	}
-	if to-from > 1 { // several words have been looked up one after the other
-		kept = joined(kept)
-	}
-	return kept
 }
 
-// joined sorts matches by document and makes one of those of the same.
-func joined(all matches) (one matches) {
-	slices.SortStableFunc(all.list, func(a, b match) int { return cmp.Compare(a.doc, b.doc) })
-	for _, m := range all.list {
-		if n := len(one.list); n == 0 || one.list[n-1].doc != m.doc {
-			one.list = append(one.list, match{doc: m.doc, from: len(one.ends)})
+// anyOf keeps of the documents those that hold one of some words.
+func (l *lookup) anyOf(of terms, all bool) {
+	if all {
+		l.among = matches{list: make([]match, l.Len())}
+		for n := range l.among.list {
+			l.among.list[n] = match{doc: uint32(n), inTitle: true}
 		}
-		last := &one.list[len(one.list)-1]
-		last.inTitle = last.inTitle || m.inTitle
-		one.ends = append(one.ends, all.ends[m.from:m.to]...)
-		last.to = len(one.ends)
 	}
-	return one
+	const inText, inTitle = 1, 2
+	holds := make([]byte, len(l.among.list))
+	for n := of.from; n < of.to; n++ {
+		for p, i := range l.common(n, false) {
+			switch {
+			case len(p.places) == 0:
+			case p.places[0] < l.titles[p.doc]:
+				holds[i] |= inTitle
+			default:
+				holds[i] |= inText
+			}
+		}
+	}
+	kept := l.among.list[:0]
+	for i, m := range l.among.list {
+		if holds[i] != 0 {
+			kept = append(kept, match{doc: m.doc, inTitle: m.inTitle && holds[i]&inTitle != 0})
+		}
+	}
+	l.among = matches{list: kept}
+}
+
+// inBoth are the places that are in both of two ascending lists. It takes the room of the first.
+func inBoth(places, others []uint32) []uint32 {
+	both := places[:0]
+	for _, at := range places {
+		for len(others) > 0 && others[0] < at {
+			others = others[1:]
+		}
+		if len(others) > 0 && others[0] == at {
+			both = append(both, at)
+		}
+	}
+	return both
 }
 
 // version is the first byte of an encoded segment.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,13 +14,21 @@ const (
 	maxWord  = 64   // bytes of a word; what is longer is cut
 	maxWords = 4000 // of a document; what follows is not found
 	maxQuery = 32   // words of a query; what follows does not matter
+
+	// maxPlaces is how many places of a word of Chinese are kept of a document, the first ones:
+	// a run of words is not found where one of them has stood so often before it. In 4,000
+	// characters that people write no pair does, but a character again and again has as many
+	// places as the document, and they would be compared for each word of a query. Of all other
+	// words the first place is enough.
+	maxPlaces = 128
 )
 
 // word is one of a text.
 type word struct {
 	text   string
 	at     int  // its place: neighbours follow each other
-	joined bool // it stands in one run of Chinese with the word before it
+	dense  bool // it is of a run of Chinese
+	joined bool // it stands in one with the word before it
 }
 
 // words calls yield with the words of a text, from a place on, and returns the place
@@ -67,7 +76,7 @@ func dense(run string, at int, yield func(word) bool) (int, bool) {
 	for from, joined := 0, false; from < len(run); joined = true {
 		_, size := utf8.DecodeRuneInString(run[from:])
 		_, next := utf8.DecodeRuneInString(run[from+size:])
-		if !yield(word{run[from : from+size+next], at, joined}) {
+		if !yield(word{run[from : from+size+next], at, true, joined}) {
 			return at, false
 		}
 		at++
@@ -110,25 +119,34 @@ func clean(text string) string {
 type queryWord struct {
 	text   string
 	prefix bool // any word that begins so
-	joined bool // right behind the word before it
 }
 
-// parseQuery returns the words of a query. Of a run of Chinese the last character is a
-// word only where it is the whole run: then it stands anywhere, so as the beginning of
+// run are words of a query that stand right behind each other: one, but of a run of Chinese.
+type run []queryWord
+
+// parseQuery returns the runs of a query, each once. Of a run of Chinese the last character is
+// a word only where it is the whole run: then it stands anywhere, so as the beginning of
 // any pair too.
-func parseQuery(query string) (list []queryWord) {
-	var all []word
+func parseQuery(query string) (runs []run) {
+	read := 0
 	words(query, 0, func(w word) bool {
-		all = append(all, w)
-		return len(all) < maxQuery
-	})
-	for _, w := range all {
-		first, size := utf8.DecodeRuneInString(w.text)
-		single := isDense(first) && size == len(w.text)
-		if single && w.joined {
-			continue // the pair before has it
+		read++
+		_, size := utf8.DecodeRuneInString(w.text)
+		single := w.dense && size == len(w.text)
+		switch last := len(runs) - 1; {
+		case w.joined && single: // the pair before has it
+		case w.joined:
+			runs[last] = append(runs[last], queryWord{text: w.text})
+		default:
+			runs = append(runs, run{{text: w.text, prefix: single}})
 		}
-		list = append(list, queryWord{w.text, single, w.joined})
+		return read < maxQuery
+	})
+	var once []run
+	for _, r := range runs {
+		if !slices.ContainsFunc(once, func(o run) bool { return slices.Equal(o, r) }) {
+			once = append(once, r)
+		}
 	}
-	return list
+	return once
 }
