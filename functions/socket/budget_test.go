@@ -13,8 +13,8 @@ func TestAMessageThatWouldReadTooMuchIsRefused(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	p := w.connect(w.SubKey, channel.FeedFills)
-	w.socket.readUnits = 300 // a page of a query may be 256
-	const each = 2000        // addresses, of 21 units
+	w.socket.readUnits = 280 // a query may be 256
+	const each = 2000        // addresses, of ten units
 	some := func(from int) (list []string) {
 		for i := range each {
 			list = append(list, fmt.Sprintf("0x%040x", from+i))
@@ -25,7 +25,7 @@ func TestAMessageThatWouldReadTooMuchIsRefused(t *testing.T) {
 		p.says(message("subscribe", some(i*each)...), `{"type":"subscribe"}`)
 	}
 	if reply := p.send(message("subscribe", some(0)...)); !strings.Contains(reply, "follows too much") {
-		t.Errorf("behind 63 units another page is answered %.200s", reply)
+		t.Errorf("behind 30 units another query is answered %.200s", reply)
 	}
 	if n := len(w.followed(p.id)); n != 3*each {
 		t.Errorf("%d addresses are followed, want %d", n, 3*each)

@@ -30,8 +30,8 @@ func B(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Valu
 // Bool returns a boolean.
 func Bool(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
 
-// Set returns a set of strings, which must not be empty.
-func Set(texts []string) types.AttributeValue { return &types.AttributeValueMemberSS{Value: texts} }
+// Set returns a set of bytes, which must not be empty.
+func Set(parts [][]byte) types.AttributeValue { return &types.AttributeValueMemberBS{Value: parts} }
 
 // Text returns a string attribute, "" when there is none.
 func Text(item Item, name string) string {
@@ -94,9 +94,9 @@ func (r *Reader) Bytes(name string) []byte {
 	return nil
 }
 
-// Set returns a set of strings.
-func (r *Reader) Set(name string) []string {
-	if v := read[*types.AttributeValueMemberSS](r, name); v != nil {
+// Set returns a set of bytes.
+func (r *Reader) Set(name string) [][]byte {
+	if v := read[*types.AttributeValueMemberBS](r, name); v != nil {
 		return v.Value
 	}
 	return nil

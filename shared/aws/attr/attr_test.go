@@ -15,7 +15,7 @@ type values struct {
 	Int   int64
 	Bool  bool
 	Bytes []byte
-	Set   []string
+	Set   [][]byte
 }
 
 func readAll(r *attr.Reader) values {
@@ -24,7 +24,7 @@ func readAll(r *attr.Reader) values {
 
 func TestAnItemIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	want := values{"é", -5, true, []byte{0, 255}, []string{"a", "b"}}
+	want := values{"é", -5, true, []byte{0, 255}, [][]byte{{0, 255}, []byte("b")}}
 	r := attr.Reader{Item: attr.Item{
 		"text": attr.S(want.Text), "int": attr.N(want.Int), "bool": attr.Bool(want.Bool), "bytes": attr.B(want.Bytes), "set": attr.Set(want.Set),
 	}}

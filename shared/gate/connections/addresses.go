@@ -54,7 +54,7 @@ func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string,
 	if len(fresh) == 0 {
 		return s.Answer(ctx, m, reply)
 	}
-	group[attrAddresses] = attr.Set(fresh)
+	group[attrAddresses] = addressSet(fresh)
 	reply.into(group)
 	owners := ownersOf(m.Key, m.Distributor, subs, limits)
 	_, err = s.acquire(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
@@ -138,7 +138,7 @@ func (s *Store) remember(ctx context.Context, m *Message, prefix string, address
 	now := s.clock()
 	it := m.below(prefix, now)
 	it[attrPK] = attr.S(prefixMemory + m.Connection)
-	it[attrAddresses], it[attrExpiry] = attr.Set(addresses), expiry(now, endedKept)
+	it[attrAddresses], it[attrExpiry] = addressSet(addresses), expiry(now, endedKept)
 	_, err := s.write(ctx, s.put(it))
 	return err
 }
@@ -228,7 +228,7 @@ func (s *Store) withdraw(ctx context.Context, group item, addresses []string) er
 		UpdateExpression:          aws.String("DELETE #addrs :gone ADD #n :one"),
 		ConditionExpression:       aws.String("attribute_exists(pk)"),
 		ExpressionAttributeNames:  map[string]string{"#addrs": attrAddresses, "#n": attrWrites},
-		ExpressionAttributeValues: item{":gone": attr.Set(addresses), ":one": attr.N(1)},
+		ExpressionAttributeValues: item{":gone": addressSet(addresses), ":one": attr.N(1)},
 		ReturnValues:              types.ReturnValueAllNew,
 	}
 	out, err := s.update(ctx, in)

@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -91,6 +92,28 @@ func (m *Message) below(prefix string, now time.Time) item {
 	return it
 }
 
+// addressSet is a set of addresses as it is stored: in 20 bytes each, less than half of
+// their texts.
+func addressSet(addresses []string) types.AttributeValue {
+	set := make([][]byte, len(addresses))
+	for i, a := range addresses {
+		b, err := hex.DecodeString(strings.TrimPrefix(a, "0x"))
+		if err != nil {
+			panic(fmt.Sprintf("connections: encode an address: %v", err)) // whoever takes it from a client has checked it
+		}
+		set[i] = b
+	}
+	return attr.Set(set)
+}
+
+func addressesOf(set [][]byte) []string {
+	addresses := make([]string, len(set))
+	for i, b := range set {
+		addresses[i] = "0x" + hex.EncodeToString(b)
+	}
+	return addresses
+}
+
 func (r *Reply) into(it item) {
 	if len(r.Frame) > 0 {
 		it[attrReply] = attr.S(string(r.Frame))
@@ -137,14 +160,14 @@ func imageOf[V any](attributes map[string]V) image {
 			im.text[name] = v.Value
 		case *types.AttributeValueMemberN:
 			im.text[name] = v.Value
-		case *types.AttributeValueMemberSS:
-			im.addresses = v.Value
+		case *types.AttributeValueMemberBS:
+			im.addresses = addressesOf(v.Value)
 		case *streamtypes.AttributeValueMemberS:
 			im.text[name] = v.Value
 		case *streamtypes.AttributeValueMemberN:
 			im.text[name] = v.Value
-		case *streamtypes.AttributeValueMemberSS:
-			im.addresses = v.Value
+		case *streamtypes.AttributeValueMemberBS:
+			im.addresses = addressesOf(v.Value)
 		}
 	}
 	return im

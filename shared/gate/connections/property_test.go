@@ -200,7 +200,7 @@ func TestARemovalThatFailsHalfwayIsFinishedAtOnce(t *testing.T) {
 // goes with the last one.
 func TestAConnectionIsRemovedPageByPage(t *testing.T) {
 	t.Parallel()
-	const most = 91 // items, or a megabyte
+	const most = 91 // items
 	for name, tt := range map[string]struct {
 		limits connections.Limits
 		items  int
@@ -210,8 +210,8 @@ func TestAConnectionIsRemovedPageByPage(t *testing.T) {
 		"nothing":                     {free, 0, 0, 1},
 		"many subscriptions":          {free, 200, 0, 3},
 		"many subscriptions with cap": {connections.Limits{Key: 500, Distributor: 1000}, 200, 0, 3},
-		"many addresses":              {free, 11, 2700, 2},
-		"many addresses with cap":     {connections.Limits{Key: 500, Distributor: 1000}, 11, 2700, 2},
+		"many addresses":              {free, 11, 2700, 1},
+		"many addresses with cap":     {connections.Limits{Key: 500, Distributor: 1000}, 11, 2700, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

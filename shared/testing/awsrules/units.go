@@ -138,11 +138,17 @@ func valueSize(value map[string]json.RawMessage) (size int) {
 			size += len(s)
 		case "N":
 			size += (len(raw)-2)/2 + 1 // two digits a byte
-		case "SS", "NS", "BS":
+		case "SS", "NS":
 			var all []string
 			_ = json.Unmarshal(raw, &all)
 			for _, s := range all {
 				size += len(s)
+			}
+		case "BS":
+			var all [][]byte
+			_ = json.Unmarshal(raw, &all)
+			for _, b := range all {
+				size += len(b)
 			}
 		case "B":
 			size += len(raw) * 3 / 4

@@ -3,6 +3,7 @@ package connectionstest
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -81,9 +82,9 @@ func (r *Table) below(it attr.Item, id, sk string, owners [2]string) {
 		r.count(it, owners, Usage{Subscriptions: 1})
 	case strings.HasPrefix(sk, "g#"):
 		r.count(it, owners, Usage{Subscriptions: 1})
-		if set, ok := it["addrs"].(*types.AttributeValueMemberSS); ok {
+		if set, ok := it["addrs"].(*types.AttributeValueMemberBS); ok {
 			for _, a := range set.Value {
-				live(a)
+				live("0x" + hex.EncodeToString(a))
 			}
 		}
 	case it["ks"] != nil || it["ds"] != nil:
