@@ -32,6 +32,40 @@ const (
 	mostAllocated = 400
 )
 
+// A character that HTML writes as five costs what five do.
+func TestTextThatGrowsIsCountedAndStopsGrowing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body string
+		most work // in thousands of bytes that are read or written
+	}{
+		// All of it is read. Of what it becomes so much is written and read again as may be kept.
+		"a text of quotes":         {strings.Repeat(`"`, 240_000), 240 + 5*60 + 5*60},
+		"a value of quotes":        {"<p title='" + strings.Repeat(`"`, 200_000) + "'>", 200 + 5*2},
+		"signs":                    {strings.Repeat("<", 240_000), 243 + 4*60 + 4*60},
+		"a tag that is not closed": {strings.Repeat(`<a href="`, 26_000), 240 + 2*60},
+	} {
+		var w work
+		w.markup(syndication.Text{Form: syndication.Markup, Body: c.body}, base)
+		if most := c.most*1000/textOfWork + 1100; w > most {
+			t.Errorf("%s takes %d, at most %d may be", name, w, most)
+		}
+	}
+	const items, each = 150, 10_000
+	for name, unit := range map[string]string{"quotes": `"`, "signs": "<"} {
+		feed := &syndication.Item{ID: "1", Content: syndication.Text{Form: syndication.Markup, Body: strings.Repeat(unit, each)}}
+		w := work(maxWork * 3 / 4)
+		written := 0
+		for range items {
+			item, _ := w.item(feed, base)
+			written += len(item.Content)
+		}
+		if w < maxWork || w > maxWork*5/4 || written > 4*items*each*9/10 {
+			t.Errorf("%d KB of %s take %d and become %d KB", items*each>>10, name, w, written>>10)
+		}
+	}
+}
+
 // hostile are documents of about so many bytes that are made to cost their reader much.
 func hostile(bytes int) map[string]string {
 	fill := func(begin, part, end string) string {

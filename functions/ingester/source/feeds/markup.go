@@ -35,19 +35,19 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 	}
 	var b strings.Builder
 	w.visible(finished(text, len(text) == len(t.Body)), func(kind html.TokenType, z *html.Tokenizer) {
-		if kind == html.CommentToken || kind == html.DoctypeToken || b.Len() > 4*maxContent {
-			return // a short address becomes as long as the item's own
+		if kind == html.CommentToken || kind == html.DoctypeToken || b.Len() > 2*maxContent {
+			return // a short address becomes as long as the item's own, and a quote five bytes
 		}
 		token := z.Token()
 		if kind == html.TextToken {
-			token.Data = visible.Text(token.Data)
+			token.Data = beginning(visible.Text(token.Data), maxContent)
 		}
 		token.Attr = slices.DeleteFunc(token.Attr[:min(len(token.Attr), maxAttributes)], func(a html.Attribute) bool { return a.Key == "srcset" })
 		for i := range token.Attr {
 			if a := &token.Attr[i]; a.Key == "href" || a.Key == "src" || a.Key == "cite" {
 				a.Val = w.address(a.Val, base)
 			} else {
-				a.Val = visible.Text(a.Val)
+				a.Val = beginning(visible.Text(a.Val), maxValue)
 			}
 		}
 		if kind == html.StartTagToken && slices.Contains(void, token.Data) {
@@ -55,11 +55,16 @@ func (w *work) markup(t syndication.Text, base *url.URL) string {
 		}
 		b.WriteString(token.String())
 	})
+	*w += work(b.Len() / textOfWork)
 	return w.closed(policy.Sanitize(b.String()))
 }
 
-// maxAttributes is how many attributes of an element are looked at.
-const maxAttributes = 32
+// Bounds of an element: attributes that are looked at, and bytes of the value of each that is
+// no address.
+const (
+	maxAttributes = 32
+	maxValue      = 2048
+)
 
 // paragraphs is a text as HTML: its empty lines part paragraphs, its other ones stay.
 func paragraphs(text string) string {
@@ -162,7 +167,7 @@ func unlessLonger(text string, most int) string {
 // picture is the address of the first picture in HTML, "" for none. One of a single pixel is
 // none: it counts readers.
 func (w *work) picture(t syndication.Text, base *url.URL) (address string) {
-	if t.Form != syndication.Markup {
+	if t.Form != syndication.Markup || *w > maxWork { // of which no address is resolved
 		return ""
 	}
 	z := html.NewTokenizer(strings.NewReader(beginning(t.Body, maxContent)))
