@@ -140,6 +140,19 @@ func TestAPairThatIsNotFollowedIsAskedForAndWaitedFor(t *testing.T) {
 	}
 }
 
+func TestAPairThatAnotherRequestHasWaitedForIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const key = "ethusdt:binance"
+	testenv.Until(t, "the pair is wanted", func() bool {
+		_, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, []string{key}, w.Now())
+		return err == nil
+	})
+	w.Move(w.wanted.Wait)
+	w.reader.lookup.Patience = time.Hour
+	w.Get(t, w.SubKey, path+"?symbol="+key+"&period=60").Refused(t, http.StatusServiceUnavailable, key)
+}
+
 // What cannot be all of an answer is not read: the refusal that follows is free.
 func TestWhatCannotBeAllIsNotRead(t *testing.T) {
 	t.Parallel()

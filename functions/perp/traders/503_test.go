@@ -3,11 +3,18 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 )
 
 // TestAnAccountThatIsNotKnownHasNotDoneNothing: it is asked for at the venue.
@@ -30,7 +37,33 @@ func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
 	for range 2 {
 		w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusServiceUnavailable, carol, "asked for", "2 seconds")
 		w.accounts.patience = time.Hour
+		w.Move(w.wanted.Wait)
 	}
+}
+
+// TestUnknownAccountsOfADistributorHoldFewRequests: the others are answered at once.
+func TestUnknownAccountsOfADistributorHoldFewRequests(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.accounts.patience = time.Hour
+	n := w.wanted.Waits + 15
+	var answered atomic.Int64
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{fmt.Sprintf("0x%040x", i+1)}})
+			answered.Add(1)
+		})
+	}
+	defer all.Wait()
+	defer func() { // they are known at last
+		var rows []store.SeriesRow
+		for i := range n {
+			rows = append(rows, accounts.Row(&market.Account{Address: fmt.Sprintf("0x%040x", i+1), Anchored: w.Now().UnixMilli()}))
+		}
+		must.Do(t, w.series.Put(t.Context(), rows))
+	}()
+	testenv.Until(t, "all but some are answered", func() bool { return answered.Load() >= int64(n-w.wanted.Waits) })
 }
 
 // TestWhoAsksForOneAccountThatIsNotKnownIsToldWhenToAskAgain, also where fills of it are

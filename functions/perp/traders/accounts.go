@@ -16,7 +16,6 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
-	"quotary/shared/lru"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -29,15 +28,10 @@ const (
 	// emptyFor is that where the venue knew nothing of the account.
 	emptyFor = time.Hour
 
-	// waitMost is how long an answer waits for what the venue says. It looks after
-	// waitFirst, and then after pauses of which each is twice the one before, up to waitPause.
-	waitMost  = time.Second
+	// An answer that waits for what the venue says looks after waitFirst, and then after
+	// pauses of which each is twice the one before, up to waitPause.
 	waitFirst = 50 * time.Millisecond
 	waitPause = 400 * time.Millisecond
-
-	// unansweredFor is for how long an account is not waited for again that the venue was
-	// not asked about in time.
-	unansweredFor = time.Minute
 
 	// askAgain is when a client may ask again for an account that is being asked for at the
 	// venue, and whose distributor has too many of them.
@@ -57,12 +51,10 @@ type accountReader struct {
 	patience time.Duration // how long an answer waits for what the venue says
 
 	metrics *metrics.Writer // nil counts nothing
-
-	unanswered lru.Cache[string, time.Time] // by address: until when it is not waited for
 }
 
 func newAccountReader(series *store.Series, wanted *followrequests.Store, views *store.Views, clock func() time.Time) *accountReader {
-	return &accountReader{series: series, wanted: wanted, patience: waitMost,
+	return &accountReader{series: series, wanted: wanted, patience: wanted.Wait,
 		markets: meta.Markets.Open(views, clock), marks: contexts.MarksOnly.Open(views, clock), orders: openorders.PublishedReserves.Open(views, clock)}
 }
 
@@ -75,7 +67,8 @@ type valuation struct {
 }
 
 // value reads accounts, at most 50 of them. Where the venue was never asked about one, or
-// long ago, the ingester is asked to, and the answer waited for a second at most.
+// long ago, the ingester is asked to, and the answer waited for a second at most, where nobody
+// has waited for it before and few requests of the caller's distributor wait.
 func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) (v valuation, err error) {
 	if v.markets, err = store.OrZero(r.markets.Get(ctx)); err != nil {
 		return v, err
@@ -165,15 +158,14 @@ func (r *accountReader) wantAll(ctx context.Context, names []string) {
 	}
 }
 
-// await reads accounts again until the venue was asked about all of them, but for those
-// that were waited for before and not answered. Between, it reads one of them alone, and the
+// await reads accounts again until the venue was asked about all of them that are worth
+// waiting for. Between, it reads one of them alone, and the
 // others when that has come: who asks for many that nobody knows reads few rows.
 func (r *accountReader) await(ctx context.Context, known map[string]*market.Account, stale []string) error {
-	stale = r.answerable(stale, time.Now())
+	stale = r.answerable(ctx, stale)
 	for pause, left := waitFirst, r.patience; len(stale) > 0; pause = min(2*pause, waitPause) {
 		pause = min(pause, left)
 		if left -= pause; pause <= 0 {
-			r.giveUp(stale, time.Now().Add(unansweredFor))
 			return nil
 		}
 		if err := backoff.Sleep(ctx, pause); err != nil {
@@ -203,20 +195,14 @@ func (r *accountReader) again(ctx context.Context, known map[string]*market.Acco
 	return err
 }
 
-// answerable are those that are worth waiting for.
-func (r *accountReader) answerable(names []string, now time.Time) (answerable []string) {
-	for _, name := range names {
-		if until, _ := r.unanswered.Get(name); !now.Before(until) {
-			answerable = append(answerable, name)
-		}
+// answerable are those that are worth waiting for, none where the request may not wait.
+func (r *accountReader) answerable(ctx context.Context, names []string) []string {
+	distributor, now := api.Caller(ctx).Distributor, api.Now(ctx)
+	recent := r.wanted.Recent(distributor, names, now)
+	if len(recent) == 0 || !r.wanted.MayWait(ctx, distributor, now) {
+		return nil
 	}
-	return answerable
-}
-
-func (r *accountReader) giveUp(names []string, until time.Time) {
-	for _, name := range names {
-		r.unanswered.Set(name, until)
-	}
+	return recent
 }
 
 // each are the accounts of addresses, each once, in their order; nil for those that are not

@@ -11,6 +11,10 @@
 //
 // A function remembers what it has written: requests for the same things write nothing for
 // minutes. Where the store refuses, the request goes on without ([Store.Want]).
+//
+// A request that waits for a thing holds an instance of its function, of which all
+// distributors have so many together. So it waits only for what has just been asked for first
+// ([Store.Recent]), and only while few others of its distributor do ([Store.MayWait]).
 package followrequests
 
 import (
@@ -31,14 +35,19 @@ type Kind struct {
 	// Lasts is for how long a thing is wanted after its document was written, and Refresh
 	// from what age on that is written again when the thing is asked for.
 	Lasts, Refresh time.Duration
+
+	// Wait is for how long a request waits at most for a thing, from when its document was
+	// written on, and Waits is how many requests of a distributor do at a time.
+	Wait  time.Duration
+	Waits int
 }
 
 var (
 	// Accounts are wanted by their addresses.
-	Accounts = Kind{Name: "anchors", Most: 500, Lasts: 10 * time.Minute, Refresh: 5 * time.Minute}
+	Accounts = Kind{Name: "anchors", Most: 500, Lasts: 10 * time.Minute, Refresh: 5 * time.Minute, Wait: time.Second, Waits: 10}
 
 	// Pairs are wanted by their keys.
-	Pairs = Kind{Name: "pairs", Most: 20, Lasts: 24 * time.Hour, Refresh: 6 * time.Hour}
+	Pairs = Kind{Name: "pairs", Most: 20, Lasts: 24 * time.Hour, Refresh: 6 * time.Hour, Wait: 4 * time.Second, Waits: 5}
 )
 
 const (
@@ -72,6 +81,7 @@ type Store struct {
 	Kind
 	things       *store.Documents // by distributor
 	distributors *store.Documents // see distributors
+	waits        *store.Documents // by distributor: see MayWait
 
 	asked  lru.Cache[string, *remembered]
 	listed map[string]*listed
@@ -80,7 +90,8 @@ type Store struct {
 // Open returns what is wanted of the kind in documents, which open opens.
 func (k Kind) Open(open func(kind string, limits store.DocumentLimits) *store.Documents) *Store {
 	return &Store{
-		Kind: k, things: open(k.Name, store.DocumentLimits{Bytes: largest, Count: k.Most}), distributors: open(k.Name+" wanted by", store.DocumentLimits{Bytes: largest}),
+		Kind: k, things: open(k.Name, store.DocumentLimits{Bytes: largest, Count: k.Most}),
+		distributors: open(k.Name+" wanted by", store.DocumentLimits{Bytes: largest}), waits: open(k.Name+" waited for", store.DocumentLimits{Bytes: largest}),
 		asked: lru.Cache[string, *remembered]{Size: 200}, listed: map[string]*listed{},
 	}
 }

@@ -22,6 +22,7 @@ type remembered struct {
 	added  int       // how many times things were added to it
 	known  int       // of these times those that are noted
 	rests  time.Time // until then nothing is tried
+	full   time.Time // until then no further request may wait
 }
 
 // Want has things, each named once, followed for as long as a distributor asks for them. It
@@ -29,11 +30,7 @@ type remembered struct {
 // a while. Refused are those beyond [Kind.Most]. An error is no reason to fail a request, and
 // comes after a quarter of a second at most: what was not written is with the next request.
 func (s *Store) Want(ctx context.Context, distributor string, ids []string, now time.Time) (refused []string, err error) {
-	of, ok := s.asked.Get(distributor)
-	if !ok {
-		of = &remembered{things: map[string]request{}}
-		s.asked.Set(distributor, of)
-	}
+	of := s.rememberedOf(distributor)
 	missing, old, rests := of.look(ids, now, s.Refresh)
 	if len(missing)+len(old) == 0 && !of.unnoted() {
 		return nil, nil
@@ -48,6 +45,15 @@ func (s *Store) Want(ctx context.Context, distributor string, ids []string, now 
 		return refused, fmt.Errorf("want %s: %w", s.Name, err)
 	}
 	return refused, nil
+}
+
+func (s *Store) rememberedOf(distributor string) *remembered {
+	of, ok := s.asked.Get(distributor)
+	if !ok {
+		of = &remembered{things: map[string]request{}}
+		s.asked.Set(distributor, of)
+	}
+	return of
 }
 
 var errRests = errors.New("the store has just refused to say what is wanted")

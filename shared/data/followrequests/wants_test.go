@@ -19,6 +19,7 @@ import (
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 )
 
 const alice, bob = "0xa11ce00000000000000000000000000000000001", "0xb0b0000000000000000000000000000000000002"
@@ -262,5 +263,72 @@ func TestWhatIsAddedWhileItIsNotedIsNotedToo(t *testing.T) {
 	a.note(now, added)
 	if !due || a.unnoted() {
 		t.Errorf("due %v, and more to note %v", due, a.unnoted())
+	}
+}
+
+func TestAThingIsWaitedForWhenItIsAskedForFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, other := w.open(Accounts), w.open(Accounts)
+	recent := func(when string, s *Store, after time.Duration, want ...string) {
+		t.Helper()
+		if got := s.Recent("d", []string{alice, bob}, now.Add(after)); !slices.Equal(got, want) {
+			t.Errorf("%s %v are worth waiting for, want %v", when, got, want)
+		}
+	}
+	recent("before it is asked for", one, 0)
+	want(t, one, "d", 0, alice)
+	recent("when it is", one, 0, alice)
+	want(t, other, "d", Accounts.Wait/2, alice)
+	recent("half the time later, in another instance,", other, Accounts.Wait/2, alice)
+	want(t, w.open(Accounts), "d", time.Minute, alice)
+	recent("a minute later", one, time.Minute)
+	third := w.open(Accounts)
+	want(t, third, "d", time.Minute, alice)
+	recent("a minute later, in a third instance,", third, time.Minute)
+	want(t, third, "d", time.Minute, bob)
+	recent("where the other is asked for", third, time.Minute, bob)
+	want(t, third, "d", Accounts.Refresh+30*time.Second, alice)
+	recent("when it is asked for again after a while", third, Accounts.Refresh+30*time.Second, alice)
+}
+
+// TestFewRequestsOfADistributorWaitAtATime has them ask in many instances at the same moment.
+func TestFewRequestsOfADistributorWaitAtATime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, after := range []time.Duration{0, Accounts.Wait, 2 * Accounts.Wait} {
+		var waiting atomic.Int64
+		var all sync.WaitGroup
+		for range 10 {
+			s := w.open(Accounts)
+			all.Go(func() {
+				for range 2 * Accounts.Waits {
+					if s.MayWait(t.Context(), "loud", now.Add(after)) {
+						waiting.Add(1)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := int(waiting.Load()); n > Accounts.Waits || n < Accounts.Waits/2 {
+			t.Errorf("time %d: %d requests wait, want %d", i, n, Accounts.Waits)
+		}
+		testenv.Until(t, "a neighbour may wait", func() bool { return w.open(Accounts).MayWait(t.Context(), "quiet", now.Add(after)) })
+	}
+}
+
+func TestWhereNoPlaceIsFreeNothingIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.open(Accounts)
+	testenv.Until(t, "no place is free", func() bool { s.MayWait(t.Context(), "d", now); return s.rememberedOf("d").isFull(now) })
+	before := w.requests.Load()
+	if s.MayWait(t.Context(), "d", now.Add(Accounts.Wait/2)) || w.requests.Load() > before {
+		t.Errorf("%d requests to the store", w.requests.Load()-before)
+	}
+	testenv.Until(t, "places are free again", func() bool { return s.MayWait(t.Context(), "d", now.Add(Accounts.Wait)) })
+	w.fails.Store(true)
+	if w.open(Accounts).MayWait(t.Context(), "d", now.Add(Accounts.Wait)) {
+		t.Error("a request waits though the store refuses")
 	}
 }

@@ -20,10 +20,8 @@ import (
 )
 
 const (
-	// waitMost is how long a request waits at most for a pair that nobody asked for before,
-	// once a pair. It looks after waitFirst, and then after pauses of which each is twice the one before, up
-	// to waitPause.
-	waitMost  = 4 * time.Second
+	// A request that waits looks after waitFirst, and then after pauses of which each is twice
+	// the one before, up to waitPause.
 	waitFirst = 200 * time.Millisecond
 	waitPause = time.Second
 
@@ -35,7 +33,7 @@ const (
 
 // Pairs are those of the exchanges. It is safe for concurrent use.
 type Pairs struct {
-	Patience time.Duration // how long a request waits, see waitMost
+	Patience time.Duration // how long a request waits at most for a pair that nobody asked for before
 
 	series *store.Series
 	strong *store.Series // read strongly consistent
@@ -48,7 +46,7 @@ type Pairs struct {
 func New(series *store.Series, listed *store.View[pairs.View], wanted *followrequests.Store) *Pairs {
 	strong := *series
 	strong.Strong = true
-	return &Pairs{Patience: waitMost, series: series, strong: &strong, listed: listed, wanted: wanted}
+	return &Pairs{Patience: wanted.Wait, series: series, strong: &strong, listed: listed, wanted: wanted}
 }
 
 // Lookup returns the pair of a key; false for one that no exchange lists.
@@ -81,7 +79,8 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 			return api.LookupsExhausted(askAgainFull, "the pair %s is none of those that are followed all the time, and the keys of your distributor have asked for %d others of that kind in the last day, as many as they may: ask again later", key, p.wanted.Most)
 		}
 	}
-	for pause, left := waitFirst, p.patience(key); ; pause = min(2*pause, waitPause) {
+	left := time.Duration(-1)
+	for pause := waitFirst; ; pause = min(2*pause, waitPause) {
 		past, err := pairpast.Read(ctx, p.series, key, what)
 		if err != nil {
 			return err
@@ -92,6 +91,9 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 		}
 		if all, err := read(past, from); all || err != nil {
 			return err
+		}
+		if left < 0 {
+			left = p.patience(ctx, key, pair.Followed)
 		}
 		pause = min(pause, left)
 		if left -= pause; pause <= 0 {
@@ -117,9 +119,14 @@ func (p *Pairs) Klines(ctx context.Context, key string, period market.Period, un
 	return candles, err
 }
 
-// patience is how long a request waits for a pair, which it is once.
-func (p *Pairs) patience(key string) time.Duration {
-	if _, before := p.waited.Get(key); before {
+// patience is how long a request waits for a pair: where none has before, and few of its
+// distributor do.
+func (p *Pairs) patience(ctx context.Context, key string, followed bool) time.Duration {
+	distributor, now := api.Caller(ctx).Distributor, api.Now(ctx)
+	if _, before := p.waited.Get(key); before || p.Patience == 0 || !followed && len(p.wanted.Recent(distributor, []string{key}, now)) == 0 {
+		return 0
+	}
+	if !p.wanted.MayWait(ctx, distributor, now) {
 		return 0
 	}
 	return p.Patience
