@@ -452,42 +452,52 @@ func TestLedgerUpdatesMoveFunds(t *testing.T) {
 	t.Parallel()
 	user, destination := `"user":"`+alice+`"`, `"destination":"`+bob+`"`
 	received := `"user":"` + bob + `","destination":"` + alice + `"`
+	m, marks := &market.Markets{SpotCoins: map[string]string{"HYPE": "@107"}}, market.Marks{"@107": num("20")}
 	for name, c := range map[string]struct {
 		kind, delta string
 		outcome     market.Outcome
 		want        string // cash of the main dex and of xyz, tokens, net transfers
 	}{
-		"deposit":                      {kind: "deposit", delta: `"usdc":"100.5"`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
-		"withdrawal with its fee":      {kind: "withdraw", delta: `"usdc":"100.0","nonce":17,"fee":"1.0"`, want: "899.0 0.0 [HYPE 10.0 USDC 50.0] net -101.0 0.0"},
-		"to spot":                      {kind: "accountClassTransfer", delta: `"usdc":"25.0","toPerp":false`, want: "975.0 0.0 [HYPE 10.0 USDC 75.0] net -25.0 25.0"},
-		"to perps":                     {kind: "accountClassTransfer", delta: `"usdc":"25.0","toPerp":true`, want: "1025.0 0.0 [HYPE 10.0 USDC 25.0] net 25.0 -25.0"},
-		"given to someone":             {kind: "internalTransfer", delta: `"usdc":"10.0",` + user + "," + destination + `,"fee":"1.0"`, want: "989.0 0.0 [HYPE 10.0 USDC 50.0] net -11.0 0.0"},
-		"got from someone":             {kind: "internalTransfer", delta: `"usdc":"10.0",` + received + `,"fee":"1.0"`, want: "1010.0 0.0 [HYPE 10.0 USDC 50.0] net 10.0 0.0"},
-		"to a sub-account":             {kind: "subAccountTransfer", delta: `"usdc":"10.0",` + user + "," + destination, want: "990.0 0.0 [HYPE 10.0 USDC 50.0] net -10.0 0.0"},
-		"a token given":                {kind: "spotTransfer", delta: `"token":"HYPE","amount":"2.0","usdcValue":"40.0",` + user + "," + destination + `,"fee":"1.0","nativeTokenFee":"0.5","nonce":null,"feeToken":""`, want: "1000.0 0.0 [HYPE 7.5 USDC 49.0] net 0.0 -41.0"},
-		"a token got":                  {kind: "spotTransfer", delta: `"token":"PURR","amount":"2.0","usdcValue":"0.4",` + received + `,"fee":"1.0","nativeTokenFee":"0.0"`, want: "1000.0 0.0 [HYPE 10.0 PURR 2.0 USDC 50.0] net 0.0 0.4"},
-		"between one's dexes":          {kind: "send", delta: user + `,"destination":"` + alice + `","sourceDex":"","destinationDex":"xyz","token":"USDC","amount":"30.0","usdcValue":"30.0","fee":"0.0","nativeTokenFee":"0.0","nonce":1,"feeToken":""`, want: "970.0 30.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
-		"from spot to a dex":           {kind: "send", delta: user + `,"destination":"` + alice + `","sourceDex":"spot","destinationDex":"","token":"USDC","amount":"30.0","usdcValue":"30.0","fee":"0.0"`, want: "1030.0 0.0 [HYPE 10.0 USDC 20.0] net 30.0 -30.0"},
-		"between spot and another dex": {kind: "perpDexClassTransfer", delta: `"amount":"20.0","token":"USDC","dex":"xyz","toPerp":true`, want: "1000.0 20.0 [HYPE 10.0 USDC 30.0] net 20.0 -20.0"},
-		"into a vault":                 {kind: "vaultDeposit", delta: `"vault":"` + bob + `","usdc":"100.0"`, want: "900.0 0.0 [HYPE 10.0 USDC 50.0] net -100.0 0.0"},
-		"into the vault that it is":    {kind: "vaultDeposit", delta: `"vault":"` + alice + `","usdc":"100.0"`, want: "1100.0 0.0 [HYPE 10.0 USDC 50.0] net 100.0 0.0"},
-		"out of a vault":               {kind: "vaultWithdraw", delta: `"vault":"` + bob + `",` + user + `,"requestedUsd":"110.0","commission":"10.0","closingCost":"0.0","basis":"0.0","netWithdrawnUsd":"100.0"`, want: "1100.0 0.0 [HYPE 10.0 USDC 50.0] net 100.0 0.0"},
-		"out of the vault that it is":  {kind: "vaultWithdraw", delta: `"vault":"` + alice + `","user":"` + bob + `","commission":"10.0","netWithdrawnUsd":"100.0"`, want: "890.0 0.0 [HYPE 10.0 USDC 50.0] net -110.0 0.0"},
-		"a vault made":                 {kind: "vaultCreate", delta: `"vault":"` + bob + `","usdc":"100.0","fee":"100.0"`, want: "800.0 0.0 [HYPE 10.0 USDC 50.0] net -200.0 0.0"},
-		"a vault shared out":           {kind: "vaultDistribution", delta: `"vault":"` + bob + `","usdc":"5.0"`, want: "1005.0 0.0 [HYPE 10.0 USDC 50.0] net 5.0 0.0"},
-		"a leader's commission":        {kind: "vaultLeaderCommission", delta: user + `,"usdc":"5.0"`, want: "1005.0 0.0 [HYPE 10.0 USDC 50.0] net 5.0 0.0"},
-		"rewards":                      {kind: "rewardsClaim", delta: `"amount":"3.0"`, want: "1003.0 0.0 [HYPE 10.0 USDC 50.0] net 3.0 0.0"},
-		"rewards in a token":           {kind: "rewardsClaim", delta: `"amount":"3.0","token":"HYPE"`, want: "1000.0 0.0 [HYPE 13.0 USDC 50.0] net 0.0 0.0"},
-		"genesis of a token":           {kind: "spotGenesis", delta: `"token":"PURR","amount":"7.0"`, want: "1000.0 0.0 [HYPE 10.0 PURR 7.0 USDC 50.0] net 0.0 0.0"},
-		"staked":                       {kind: "cStakingTransfer", delta: `"token":"HYPE","amount":"4.0","isDeposit":true`, want: "1000.0 0.0 [HYPE 6.0 USDC 50.0] net 0.0 0.0"},
-		"a liquidation moves nothing":  {kind: "liquidation", delta: `"liquidatedNtlPos":"1.0","accountValue":"2.0","leverageType":"Cross","liquidatedPositions":[]`, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
-		"an unknown kind":              {kind: "moonTransfer", delta: `"usdc":"1.0"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
-		"an amount in another shape":   {kind: "deposit", delta: `"usdc":{"amount":"1.0"}`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
-		"an amount that is a number":   {kind: "withdraw", delta: `"usdc":100.0,"nonce":17,"fee":1`, want: "899.0 0.0 [HYPE 10.0 USDC 50.0] net -101.0 0.0"},
-		"members that are null":        {kind: "deposit", delta: `"usdc":"100.5","fee":null,"token":null,"toPerp":null,"user":null`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
-		"a member of another type":     {kind: "deposit", delta: `"usdc":"100.5","token":0,"user":["a"]`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
-		"a direction that is no flag":  {kind: "accountClassTransfer", delta: `"usdc":"25.0","toPerp":"yes"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
-		"an amount that is no decimal": {kind: "deposit", delta: `"usdc":"1e9"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"deposit":                        {kind: "deposit", delta: `"usdc":"100.5"`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
+		"withdrawal with its fee":        {kind: "withdraw", delta: `"usdc":"100.0","nonce":17,"fee":"1.0"`, want: "899.0 0.0 [HYPE 10.0 USDC 50.0] net -101.0 0.0"},
+		"to spot":                        {kind: "accountClassTransfer", delta: `"usdc":"25.0","toPerp":false`, want: "975.0 0.0 [HYPE 10.0 USDC 75.0] net -25.0 25.0"},
+		"to perps":                       {kind: "accountClassTransfer", delta: `"usdc":"25.0","toPerp":true`, want: "1025.0 0.0 [HYPE 10.0 USDC 25.0] net 25.0 -25.0"},
+		"given to someone":               {kind: "internalTransfer", delta: `"usdc":"10.0",` + user + "," + destination + `,"fee":"1.0"`, want: "989.0 0.0 [HYPE 10.0 USDC 50.0] net -11.0 0.0"},
+		"got from someone":               {kind: "internalTransfer", delta: `"usdc":"10.0",` + received + `,"fee":"1.0"`, want: "1010.0 0.0 [HYPE 10.0 USDC 50.0] net 10.0 0.0"},
+		"to a sub-account":               {kind: "subAccountTransfer", delta: `"usdc":"10.0",` + user + "," + destination, want: "990.0 0.0 [HYPE 10.0 USDC 50.0] net -10.0 0.0"},
+		"a token given":                  {kind: "spotTransfer", delta: `"token":"HYPE","amount":"2.0","usdcValue":"40.0",` + user + "," + destination + `,"fee":"1.0","nativeTokenFee":"0.5","nonce":null,"feeToken":""`, want: "1000.0 0.0 [HYPE 7.5 USDC 49.0] net 0.0 -41.0"},
+		"a token got":                    {kind: "spotTransfer", delta: `"token":"PURR","amount":"2.0","usdcValue":"0.4",` + received + `,"fee":"1.0","nativeTokenFee":"0.0"`, want: "1000.0 0.0 [HYPE 10.0 PURR 2.0 USDC 50.0] net 0.0 0.4"},
+		"between one's dexes":            {kind: "send", delta: user + `,"destination":"` + alice + `","sourceDex":"","destinationDex":"xyz","token":"USDC","amount":"30.0","usdcValue":"30.0","fee":"0.0","nativeTokenFee":"0.0","nonce":1,"feeToken":""`, want: "970.0 30.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"from spot to a dex":             {kind: "send", delta: user + `,"destination":"` + alice + `","sourceDex":"spot","destinationDex":"","token":"USDC","amount":"30.0","usdcValue":"30.0","fee":"0.0"`, want: "1030.0 0.0 [HYPE 10.0 USDC 20.0] net 30.0 -30.0"},
+		"between spot and another dex":   {kind: "perpDexClassTransfer", delta: `"amount":"20.0","token":"USDC","dex":"xyz","toPerp":true`, want: "1000.0 20.0 [HYPE 10.0 USDC 30.0] net 20.0 -20.0"},
+		"into a vault":                   {kind: "vaultDeposit", delta: `"vault":"` + bob + `","usdc":"100.0"`, want: "900.0 0.0 [HYPE 10.0 USDC 50.0] net -100.0 0.0"},
+		"into the vault that it is":      {kind: "vaultDeposit", delta: `"vault":"` + alice + `","usdc":"100.0"`, want: "1100.0 0.0 [HYPE 10.0 USDC 50.0] net 100.0 0.0"},
+		"out of a vault":                 {kind: "vaultWithdraw", delta: `"vault":"` + bob + `",` + user + `,"requestedUsd":"110.0","commission":"10.0","closingCost":"0.0","basis":"0.0","netWithdrawnUsd":"100.0"`, want: "1100.0 0.0 [HYPE 10.0 USDC 50.0] net 100.0 0.0"},
+		"out of the vault that it is":    {kind: "vaultWithdraw", delta: `"vault":"` + alice + `","user":"` + bob + `","commission":"10.0","netWithdrawnUsd":"100.0"`, want: "890.0 0.0 [HYPE 10.0 USDC 50.0] net -110.0 0.0"},
+		"a vault made":                   {kind: "vaultCreate", delta: `"vault":"` + bob + `","usdc":"100.0","fee":"100.0"`, want: "800.0 0.0 [HYPE 10.0 USDC 50.0] net -200.0 0.0"},
+		"a vault shared out":             {kind: "vaultDistribution", delta: `"vault":"` + bob + `","usdc":"5.0"`, want: "1005.0 0.0 [HYPE 10.0 USDC 50.0] net 5.0 0.0"},
+		"a leader's commission":          {kind: "vaultLeaderCommission", delta: user + `,"usdc":"5.0"`, want: "1005.0 0.0 [HYPE 10.0 USDC 50.0] net 5.0 0.0"},
+		"rewards":                        {kind: "rewardsClaim", delta: `"amount":"3.0"`, want: "1003.0 0.0 [HYPE 10.0 USDC 50.0] net 3.0 0.0"},
+		"rewards in a token":             {kind: "rewardsClaim", delta: `"amount":"3.0","token":"HYPE"`, want: "1000.0 0.0 [HYPE 13.0 USDC 50.0] net 0.0 60.0"},
+		"genesis of a token":             {kind: "spotGenesis", delta: `"token":"PURR","amount":"7.0"`, want: "1000.0 0.0 [HYPE 10.0 PURR 7.0 USDC 50.0] net 0.0 0.0"},
+		"staked":                         {kind: "cStakingTransfer", delta: `"token":"HYPE","amount":"4.0","isDeposit":true`, want: "1000.0 0.0 [HYPE 6.0 USDC 50.0] net 0.0 -80.0"},
+		"staked no more":                 {kind: "cStakingTransfer", delta: `"token":"HYPE","amount":"4.0","isDeposit":false`, want: "1000.0 0.0 [HYPE 14.0 USDC 50.0] net 0.0 80.0"},
+		"a token got, worth unsaid":      {kind: "send", delta: `"token":"HYPE","amount":"2.0","sourceDex":"spot","destinationDex":"spot",` + received, want: "1000.0 0.0 [HYPE 12.0 USDC 50.0] net 0.0 40.0"},
+		"a token given, worth unsaid":    {kind: "spotTransfer", delta: `"token":"HYPE","amount":"2.0",` + user + "," + destination, want: "1000.0 0.0 [HYPE 8.0 USDC 50.0] net 0.0 -40.0"},
+		"a worth that is no decimal":     {kind: "spotTransfer", delta: `"token":"HYPE","amount":"2.0","usdcValue":"much",` + received, want: "1000.0 0.0 [HYPE 12.0 USDC 50.0] net 0.0 40.0"},
+		"a token without a price":        {kind: "spotTransfer", delta: `"token":"PURR","amount":"2.0",` + received, want: "1000.0 0.0 [HYPE 10.0 PURR 2.0 USDC 50.0] net 0.0 0.0"},
+		"supplied to others":             {kind: "borrowLend", delta: `"token":"USDC","operation":"supply","amount":"30.0","interestAmount":"0.5"`, want: "1000.0 0.0 [HYPE 10.0 USDC 20.0 lent 30.5] net 0.0 0.0"},
+		"borrowed":                       {kind: "borrowLend", delta: `"token":"HYPE","operation":"borrow","amount":"3.0"`, want: "1000.0 0.0 [HYPE 13.0 lent -3.0 USDC 50.0] net 0.0 0.0"},
+		"a liquidation moves nothing":    {kind: "liquidation", delta: `"liquidatedNtlPos":"1.0","accountValue":"2.0","leverageType":"Cross","liquidatedPositions":[]`, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"an unknown operation":           {kind: "borrowLend", delta: `"token":"HYPE","operation":"gift","amount":"3.0"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"a dex that takes what it needs": {kind: "activateDexAbstraction", delta: `"dex":"xyz","token":"USDC","amount":"3.0"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"an unknown kind":                {kind: "moonTransfer", delta: `"usdc":"1.0"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"an amount in another shape":     {kind: "deposit", delta: `"usdc":{"amount":"1.0"}`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"an amount that is a number":     {kind: "withdraw", delta: `"usdc":100.0,"nonce":17,"fee":1`, want: "899.0 0.0 [HYPE 10.0 USDC 50.0] net -101.0 0.0"},
+		"members that are null":          {kind: "deposit", delta: `"usdc":"100.5","fee":null,"token":null,"toPerp":null,"user":null`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
+		"a member of another type":       {kind: "deposit", delta: `"usdc":"100.5","token":0,"user":["a"]`, want: "1100.5 0.0 [HYPE 10.0 USDC 50.0] net 100.5 0.0"},
+		"a direction that is no flag":    {kind: "accountClassTransfer", delta: `"usdc":"25.0","toPerp":"yes"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
+		"an amount that is no decimal":   {kind: "deposit", delta: `"usdc":"1e9"`, outcome: market.Unknown, want: "1000.0 0.0 [HYPE 10.0 USDC 50.0] net 0.0 0.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -499,18 +509,52 @@ func TestLedgerUpdatesMoveFunds(t *testing.T) {
 				if i == 0 {
 					want = c.outcome
 				}
-				if got := a.Ledger(l, nil, nil); got != want {
+				if got := a.Ledger(l, m, marks); got != want {
 					t.Errorf("it is %s, want %s", got, want)
 				}
 			}
 			var tokens []string
 			for _, s := range a.Spot {
 				tokens = append(tokens, s.Token, market.Text(s.Total))
+				if !s.Lent.IsZero() {
+					tokens = append(tokens, "lent", market.Text(s.Lent))
+				}
 			}
 			if got := fmt.Sprint(market.Text(a.Dexes[0].Cash), " ", market.Text(a.Dexes[1].Cash), " ", tokens, " net ", market.Text(a.NetPerp), " ", market.Text(a.NetSpot)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestALedgerUpdateWithoutWhatItMovesIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ kind, delta string }{
+		{"deposit", `"user":"x"`},
+		{"withdraw", `"fee":"1.0"`},
+		{"accountClassTransfer", `"usdc":"25.0"`},
+		{"accountClassTransfer", `"toPerp":true`},
+		{"accountClassTransfer", `"usdc":"25.0","toPerp":null`},
+		{"perpDexClassTransfer", `"amount":"20.0","dex":"xyz","toPerp":true`},
+		{"internalTransfer", `"usdc":"10.0"`},
+		{"subAccountTransfer", `"user":"` + alice + `"`},
+		{"send", `"amount":"2.0","user":"` + alice + `"`},
+		{"spotTransfer", `"token":"HYPE","user":"` + alice + `"`},
+		{"send", `"token":"HYPE","amount":"2.0","user":"` + bob + `"`},
+		{"vaultDeposit", `"vault":"` + bob + `"`},
+		{"vaultWithdraw", `"vault":"` + bob + `","requestedUsd":"110.0"`},
+		{"vaultLeaderCommission", `"user":"` + alice + `"`},
+		{"rewardsClaim", `"token":"HYPE"`},
+		{"spotGenesis", `"amount":"7.0"`},
+		{"cStakingTransfer", `"token":"HYPE","amount":"4.0"`},
+		{"accountActivationGas", `"token":"HYPE"`},
+		{"borrowLend", `"token":"HYPE","operation":"borrow"`},
+	} {
+		a := anchored("1000", nil)
+		l := &market.Ledger{Address: alice, Time: at(1), Hash: "0x1", Type: c.kind, Delta: json.RawMessage(`{"type":"` + c.kind + `",` + c.delta + `}`)}
+		if got := a.Ledger(l, nil, nil); got != market.Unknown || a.Anchored != 0 {
+			t.Errorf("%s with %s is %s, and funds are known since %d", c.kind, c.delta, got, a.Anchored)
+		}
 	}
 }
 

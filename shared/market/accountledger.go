@@ -95,19 +95,16 @@ func (a *Account) ledger(l *Ledger, move moves) Outcome {
 	if lenient.Object(l.Delta, &d) != nil {
 		return Unknown
 	}
-	usdc, amount, fee := move.amount(d.USDC), move.amount(d.Amount), move.amount(d.Fee)
-	value, native := move.amount(d.USDCValue), move.amount(d.NativeTokenFee)
-	net, commission, interest := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission), move.amount(d.InterestAmount)
-	toPerp, isDeposit := move.flag(d.ToPerp), move.flag(d.IsDeposit)
-	if move.wrong || usdc.IsNeg() || amount.IsNeg() {
-		return Unknown
-	}
-	if d.Token == USDC {
-		value = amount
-	}
 	// An update of a transfer is in the ledgers of both sides.
 	from, to := sameAddress(d.User, l.Address), sameAddress(d.Destination, l.Address)
 	ofVault := sameAddress(d.Vault, l.Address)
+	usdc, amount, fee, native := move.amount(d.USDC), move.amount(d.Amount), move.amount(d.Fee), move.amount(d.NativeTokenFee)
+	net, commission, interest := move.amount(d.NetWithdrawnUsd), move.amount(d.Commission), move.amount(d.InterestAmount)
+	toPerp, isDeposit := move.flag(d.ToPerp), move.flag(d.IsDeposit)
+	value, _ := d.worth(move.markets, move.marks)
+	if move.wrong || usdc.IsNeg() || amount.IsNeg() || !d.tells(l.Type, from || to) {
+		return Unknown
+	}
 	switch l.Type {
 	case LedgerDeposit:
 		move.usdc(usdc)
@@ -165,14 +162,14 @@ func (a *Account) ledger(l *Ledger, move moves) Outcome {
 		if d.Token == "" || d.Token == USDC {
 			move.usdc(amount)
 		} else {
-			move.spot(d.Token, amount, Decimal{})
+			move.spot(d.Token, amount, value)
 		}
 	case "spotGenesis":
-		move.spot(d.Token, amount, Decimal{})
+		move.spot(d.Token, amount, value)
 	case "cStakingTransfer":
-		move.spot(d.Token, signed(amount, !isDeposit), Decimal{})
+		move.spot(d.Token, signed(amount, !isDeposit), signed(value, !isDeposit))
 	case "deployGasAuction", "accountActivationGas":
-		move.spot(d.Token, amount.Neg(), signed(value, false))
+		move.spot(d.Token, amount.Neg(), value.Neg())
 	case "borrowLend":
 		return move.lend(d.Operation, d.Token, amount, interest)
 	case "liquidation": // what it costs is in the fills
@@ -180,6 +177,47 @@ func (a *Account) ledger(l *Ledger, move moves) Outcome {
 		return Unknown
 	}
 	return Applied
+}
+
+// tells reports whether an update of a known type has what it takes to know what it moves: an
+// amount, the token or the direction of it, and the account on one of its sides.
+func (d *delta) tells(kind string, ofSide bool) bool {
+	switch kind {
+	case LedgerDeposit, LedgerWithdraw, "vaultCreate", "vaultDeposit", "vaultDistribution", "vaultLeaderCommission":
+		return d.USDC != ""
+	case "accountClassTransfer":
+		return d.USDC != "" && told(d.ToPerp)
+	case "internalTransfer", "subAccountTransfer":
+		return d.USDC != "" && ofSide
+	case "perpDexClassTransfer":
+		return d.Amount != "" && d.Token != "" && told(d.ToPerp)
+	case "spotTransfer", "send":
+		return d.Amount != "" && d.Token != "" && ofSide
+	case "vaultWithdraw":
+		return d.NetWithdrawnUsd != ""
+	case "rewardsClaim":
+		return d.Amount != ""
+	case "spotGenesis", "deployGasAuction", "accountActivationGas", "borrowLend":
+		return d.Amount != "" && d.Token != ""
+	case "cStakingTransfer":
+		return d.Amount != "" && d.Token != "" && told(d.IsDeposit)
+	}
+	return true
+}
+
+func told(flag json.RawMessage) bool { return len(flag) > 0 && string(flag) != "null" }
+
+// worth is what the amount of the token is worth, USDC: as the update says, else at marks. It
+// is false where neither tells.
+func (d *delta) worth(m *Markets, marks Marks) (Decimal, bool) {
+	if value, err := ParseDecimal(string(d.USDCValue)); err == nil && !value.IsNeg() && d.Token != USDC {
+		return value, true
+	}
+	amount, err := ParseDecimal(string(d.Amount))
+	if err != nil {
+		return Decimal{}, false
+	}
+	return m.Worth(d.Token, amount, marks)
 }
 
 // hype is the token that pays for gas.
@@ -269,9 +307,6 @@ func (m *moves) send(dex, token string, amount, value Decimal) {
 // grown by its interest before.
 func (m *moves) lend(operation, token string, amount, interest Decimal) Outcome {
 	a := m.account
-	if token == "" {
-		return Unknown
-	}
 	switch operation {
 	case "supply", "repay":
 		amount = amount.Neg()

@@ -1,6 +1,7 @@
 package market
 
 import (
+	"cmp"
 	"strings"
 
 	"quotary/shared/text/lenient"
@@ -46,4 +47,17 @@ func (l *Ledger) Route() {
 	} else if value, err := ParseDecimal(string(d.USDCValue)); err == nil {
 		l.Value = Text(value)
 	}
+}
+
+// Worth is what a deposit or withdrawal moved, USDC: of another token as the venue says, else
+// at marks. It is false of everything else, and where nobody tells.
+func (l *Ledger) Worth(m *Markets, marks Marks) (Decimal, bool) {
+	if text := cmp.Or(l.USDC, l.Value); text != "" {
+		return mustDecimal(text), true
+	}
+	var d delta
+	if l.Funds == "" || lenient.Object(l.Delta, &d) != nil {
+		return Decimal{}, false
+	}
+	return d.worth(m, marks)
 }

@@ -177,14 +177,15 @@ func (s *TraderStats) Order(o *OrderStatus) {
 // included, negative of what left, USDC.
 func (s *TraderStats) Moved(perpIn Decimal) { s.NetIn = s.NetIn.Add(perpIn) }
 
-// Ledger takes a ledger update in, but for what it moves.
-func (s *TraderStats) Ledger(l *Ledger) {
-	value := cmp.Or(l.USDC, l.Value)
-	if l.Funds != LedgerDeposit || value == "" {
+// Ledger takes a ledger update in, but for what it moves. A deposit of another token counts
+// with what it was worth when it came, see [Ledger.Worth].
+func (s *TraderStats) Ledger(l *Ledger, m *Markets, marks Marks) {
+	value, ok := l.Worth(m, marks)
+	if l.Funds != LedgerDeposit || !ok {
 		return
 	}
 	if d := s.day(l.Time); d != nil {
-		d.Deposits = d.Deposits.Add(mustDecimal(value))
+		d.Deposits = d.Deposits.Add(value)
 	}
 }
 

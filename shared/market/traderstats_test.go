@@ -1,6 +1,7 @@
 package market_test
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -181,9 +182,15 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	s.Fill(dust, market.NoAddOn)
 	spot.Coin = "#441"
 	s.Fill(spot, market.NoAddOn)
-	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "100"})
+	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "100"}, nil, nil)
 	s.Moved(dec(t, "100"))
-	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"})
+	for _, delta := range []string{ // a token counts with what the venue says that it is worth, else at its mark, if it has one
+		`{"token":"HYPE","amount":"2","usdcValue":"39.5"}`, `{"token":"HYPE","amount":"0.5"}`, `{"token":"PURR","amount":"7"}`,
+	} {
+		l := market.Ledger{Address: alice, Time: noon + day, Type: "send", Funds: market.LedgerDeposit, Delta: json.RawMessage(delta)}
+		s.Ledger(&l, &market.Markets{SpotCoins: map[string]string{"HYPE": "@107"}}, market.Marks{"@107": dec(t, "21")})
+	}
+	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"}, nil, nil)
 	s.Moved(dec(t, "-30"))
 	order := market.OrderStatus{Time: noon + day, Coin: "BTC", Status: market.StatusFilled, ReduceOnly: true, OrderType: "Stop Market"}
 	for i, o := range []struct {
@@ -198,7 +205,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	got := s.Active(first+1, first+1)
 	want := market.Activity{
 		Fills: 3, Volume: dec(t, "290"), Fee: dec(t, "0.75"), Wins: 1, Losses: 1, Profit: dec(t, "20.5"), Loss: dec(t, "10"),
-		AddOns: 1, ReduceOnly: 3, TakeProfitStop: 2, Deposits: dec(t, "100"), Active: 1,
+		AddOns: 1, ReduceOnly: 3, TakeProfitStop: 2, Deposits: dec(t, "150"), Active: 1,
 	}
 	if diff := cmp.Diff(want, got, equalDecimals); diff != "" {
 		t.Errorf("the second day (-want +got):\n%s", diff)
@@ -213,7 +220,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	}{
 		"profit over loss":         {both.ProfitLossRatio(), 2.05},
 		"orders with a mark":       {both.TakeProfitStopShare(), 66.666667},
-		"fees over deposits":       {both.FeeToDeposits(2), 2.5},
+		"fees over deposits":       {both.FeeToDeposits(2), 1.666667},
 		"add-ons while in profit":  {both.ProfitableAddOnShare(), 50},
 		"fees are at most 100 %":   {both.FeeToDeposits(1_000_000), 100},
 		"no deposit":               {new(market.Activity).FeeToDeposits(1), -1},
@@ -257,7 +264,7 @@ func TestValuesAreThoseOfFullHours(t *testing.T) {
 	var s market.TraderStats
 	s.Value(noon, dec(t, "100.0000004"))
 	s.Value(noon+1, dec(t, "200"))
-	s.Ledger(&market.Ledger{Time: noon + 2})
+	s.Ledger(&market.Ledger{Time: noon + 2}, nil, nil)
 	s.Moved(dec(t, "5"))
 	s.Value(noon+2*hour+7, dec(t, "150"))
 	want := []market.AccountValue{{Time: noon, Value: 100_000_000}, {Time: noon + 2*hour, Value: 150_000_000, NetIn: 5_000_000}}

@@ -203,7 +203,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 		outcome = c.state.Payment(e.payment, p.markets)
 	case ledgerEvent:
 		if outcome = c.state.Ledger(e.ledger, p.markets, p.marks); outcome == market.Applied {
-			c.stats.Ledger(e.ledger)
+			c.stats.Ledger(e.ledger, p.markets, p.marks)
 		}
 	case tradeEvent:
 		c.stored = append(slices.DeleteFunc(c.stored, func(t market.CompletedTrade) bool { return t.End < e.ms }), *e.trade)
@@ -235,11 +235,12 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 // mostUntold bounds the types of ledger updates that are said to be unknown.
 const mostUntold = 100
 
-// untold says once of a type of ledger update that nobody tells what it moves.
+// untold says once of a type of ledger update that nobody tells what one has moved: the type
+// is not known, or it lacks what the type is known by.
 func (p *accountStates) untold(c *account, l *market.Ledger) {
 	if !p.types[l.Type] && len(p.types) < mostUntold {
 		p.types[l.Type] = true
-		p.log.Warn("a ledger update of a type that moves nobody knows what: its account is asked about", "type", l.Type, "address", c.address)
+		p.log.Warn("nobody tells what a ledger update has moved: its account is asked about", "type", l.Type, "address", c.address)
 	}
 }
 

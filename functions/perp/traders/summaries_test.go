@@ -161,7 +161,7 @@ func TestStatisticsOfTraders(t *testing.T) {
 	s.LastOperation = now - 2000
 	s.Value(now-8*dayMs, decimal(t, "1"))
 	s.Value(now-3*hourMs, decimal(t, "1000"))
-	s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"})
+	s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"}, nil, nil)
 	s.Moved(decimal(t, "50"))
 	s.Value(now-2*hourMs, decimal(t, "1040.5"))
 	s.Value(now-hourMs, decimal(t, "1060"))

@@ -306,7 +306,7 @@ func TestStatisticsOfAnAccount(t *testing.T) {
 	s := b.of(alice)
 	for i, value := range []string{"1000", "800", "600", "900"} {
 		if i == 2 {
-			s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"})
+			s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"}, nil, nil)
 			s.Moved(decimal(t, "-100")) // no loss
 		}
 		s.Value(now-int64(8-i)*hourMs, decimal(t, value))
@@ -462,7 +462,7 @@ func behaving(t testing.TB) *book {
 	s.Value(today-8*dayMs, decimal(t, "500"))
 	fill(today-7*dayMs, "1000", market.NoAddOn) // a day before the last seven
 	b.complete(t, alice, "BTC", today-6*dayMs-1, 60, "1000", "0.5")
-	s.Ledger(&market.Ledger{Time: today - 6*dayMs, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "70"})
+	s.Ledger(&market.Ledger{Time: today - 6*dayMs, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "70"}, nil, nil)
 	s.Moved(decimal(t, "70"))
 	s.Value(today-6*dayMs, decimal(t, "1000"))
 	fill(today-6*dayMs, "30", market.NoAddOn)

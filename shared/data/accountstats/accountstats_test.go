@@ -45,7 +45,7 @@ func events() *rapid.Generator[[]func(*market.TraderStats)] {
 			case 3:
 				in := markettest.Parsed(9, 8).Draw(t, "in")
 				event = func(s *market.TraderStats) {
-					s.Ledger(&market.Ledger{Time: ms, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "5.25"})
+					s.Ledger(&market.Ledger{Time: ms, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "5.25"}, nil, nil)
 					s.Moved(in)
 				}
 			case 4:
