@@ -137,13 +137,16 @@ func number(d market.Decimal) json.Number { return json.Number(d.String()) }
 // that holds until: oldest first, those without trade and open interest left out. Where no
 // open interest is known, as of a spot pair, there are none.
 func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.Time, times int) ([]market.LiquidationBucket, error) {
-	count := int(c.window/c.step) + times
-	interest, err := r.pairBars(ctx, pairseries.Interest, pair, c.step, pairseries.Window{To: until, Limit: count})
-	if err != nil || len(interest) == 0 {
+	if of, listed, err := r.lookup.Lookup(ctx, pair); err != nil || listed && !of.Swap {
 		return nil, err
 	}
-	candles, err := r.candles(ctx, pair, c.period, until, count)
-	if err != nil {
+	count := int(c.window/c.step) + times
+	var candles []market.Candle
+	interest, err := r.pairBars(ctx, pairseries.Interest, pair, c.step, pairseries.Window{To: until, Limit: count}, func() (err error) {
+		candles, err = r.candles(ctx, pair, c.period, until, count)
+		return err
+	})
+	if err != nil || len(interest) == 0 {
 		return nil, err
 	}
 	oldest := c.period.StartMs(until.UnixMilli()) - int64(count-1)*c.step.Milliseconds()

@@ -7,6 +7,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
 )
 
@@ -18,9 +19,7 @@ func TestMorePairsThanADistributorMayWantAreRefused(t *testing.T) {
 	for i := range followrequests.Pairs.Most {
 		many = append(many, fmt.Sprintf("coin%dusdt:binance", i))
 	}
-	if refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, many, w.Now()); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
-	}
+	datatest.Want(t, w.wanted, w.Primary.AccessKey, many, w.Now())
 	w.Get(t, w.SubKey, path+"?symbol=ethusdt:binance&period=60").Refused(t, http.StatusTooManyRequests, "ethusdt:binance", "20")
 	if rows := apitest.Data[catalog.CommonKlineList](t, w.Get(t, w.SubKey, path+"?symbol=btcusdt:binance&period=60")).KlineData; len(rows) == 0 {
 		t.Error("one that is followed has no K-lines")

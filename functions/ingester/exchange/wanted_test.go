@@ -12,6 +12,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
@@ -22,7 +23,6 @@ import (
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
-	"quotary/shared/testing/testenv"
 )
 
 // A pair that a client asks for is filled back like a followed one. When nobody has asked
@@ -40,7 +40,7 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 	const key, followed = "ethswapusdt:binance", "btcswapusdt:binance"
 	for _, id := range []string{key, followed, "nobodyusdt:binance"} {
-		want(t, w.config.Wanted, id)
+		datatest.Want(t, w.config.Wanted, "one", []string{id}, noon)
 	}
 	truth := w.truth(t, w.Market("ETHUSDT", true), noon)
 	h := wanting()
@@ -94,17 +94,6 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 }
 
-// want asks for a pair until it is stored, as a request on a busy machine runs out of patience.
-func want(t *testing.T, wanted *followrequests.Store, pair string) {
-	t.Helper()
-	at := noon
-	testenv.Until(t, "a pair is wanted", func() bool {
-		refused, err := wanted.Want(t.Context(), "one", []string{pair}, at)
-		at = at.Add(2 * time.Second) // as it rests after a failure
-		return err == nil && len(refused) == 0
-	})
-}
-
 func openWanted(t *testing.T) *followrequests.Store {
 	t.Helper()
 	db := storetest.DynamoDB(t)
@@ -122,7 +111,7 @@ func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
 	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 2, openWanted(t)
 	const key = "ethswapusdt:binance"
 	for _, id := range []string{key, "ethusdt:binance"} {
-		want(t, w.config.Wanted, id)
+		datatest.Want(t, w.config.Wanted, "one", []string{id}, noon)
 	}
 	series := w.config.Stores.Series
 	run := func(want pairpast.Past) {
@@ -165,7 +154,7 @@ func TestThePastOfAPerpetualIsWholeOnceAnExchangeThatRefusedTellsIt(t *testing.T
 	w := newWorld(t)
 	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 1, openWanted(t)
 	const key = "ethswapusdt:binance"
-	want(t, w.config.Wanted, key)
+	datatest.Want(t, w.config.Wanted, "one", []string{key}, noon)
 	p := w.past(t)
 	p.wanted = w.config.wanted()
 	p.wanted.now = w.clock.Now
@@ -188,7 +177,7 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	w := newWorld(t)
 	w.config.Coins, w.config.Wanted = []string{"BTC"}, openWanted(t)
 	const key = "ethswapusdt:binance"
-	want(t, w.config.Wanted, key)
+	datatest.Want(t, w.config.Wanted, "one", []string{key}, noon)
 	venues := must.Get(w.config.venues())(t)
 	wanted := w.config.wanted()
 	wanted.now = w.clock.Now

@@ -12,8 +12,8 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
-	"quotary/shared/testing/testenv"
 )
 
 func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
@@ -25,14 +25,8 @@ func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
 	for i := range all {
 		all[i] = fmt.Sprintf("0x%040x", i)
 	}
-	for some := range slices.Chunk(all, 50) { // no call is held up for long: what a slow store has not taken comes again
-		testenv.Until(t, "accounts are wanted", func() bool {
-			refused, err := w.wanted.Want(t.Context(), w.Primary.AccessKey, some, w.Now())
-			if err != nil {
-				w.Move(2 * time.Second) // a store that has refused is left alone for a second
-			}
-			return err == nil && len(refused) == 0
-		})
+	for some := range slices.Chunk(all, 50) {
+		datatest.Want(t, w.wanted, w.Primary.AccessKey, some, w.Now())
 	}
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})
 	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 2 || got[0].State != nil || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {

@@ -3,8 +3,12 @@
 package datatest
 
 import (
+	"testing"
+	"time"
+
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/bookdepth"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/funding"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/openinterest"
@@ -14,6 +18,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/testenv"
 )
 
 // PutOrders writes statuses to their datasets.
@@ -46,6 +51,17 @@ func PutFunding(t storetest.T, s *store.Series, hours ...funding.Hour) {
 func PutPairKlines(t storetest.T, s *store.Series, pair string, i market.Interval, candles ...market.Candle) {
 	t.Helper()
 	storetest.PutSeries(t, s, rowsOf(candles, func(c *market.Candle) store.SeriesRow { return pairklines.Row(pair, i, c) })...)
+}
+
+// Want has a distributor ask for things until they are stored, as a request on a busy machine
+// runs out of patience, after which a store rests for a while: it begins at a time, which goes on.
+func Want(t testing.TB, s *followrequests.Store, distributor string, things []string, at time.Time) {
+	t.Helper()
+	testenv.Until(t, "things are wanted", func() bool {
+		refused, err := s.Want(t.Context(), distributor, things, at)
+		at = at.Add(2 * time.Second)
+		return err == nil && len(refused) == 0
+	})
 }
 
 func rowsOf[T any](values []T, row func(*T) store.SeriesRow) []store.SeriesRow {
