@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/aws/attr"
@@ -79,6 +80,37 @@ func TestAReadBeyondTheBudgetIsRefused(t *testing.T) {
 	}
 	if spent := budget.Spent(); spent > 10 {
 		t.Errorf("spent %v of 10", spent)
+	}
+}
+
+// A read is reckoned at what its rows and its consistency will cost, from what was paid: of 10
+// units 4 are spent, and these would cost 8 and 10.
+func TestAReadIsReckonedAtWhatItWillCost(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	keys := make([]map[string]types.AttributeValue, 20)
+	for n := range keys {
+		keys[n] = attr.Item{"pk": attr.S(partition(n / 8)), "sk": attr.S(string(rune('a' + n%8)))}
+	}
+	for name, read := range map[string]func(context.Context) error{
+		"a strongly consistent query": func(ctx context.Context) error {
+			_, err := w.db.Query(ctx, &dynamodb.QueryInput{
+				TableName: &w.table, KeyConditionExpression: aws.String("pk = :p"), ExpressionAttributeValues: attr.Item{":p": attr.S(partition(1))},
+				Limit: aws.Int32(8), ConsistentRead: aws.Bool(true),
+			})
+			return err
+		},
+		"a batch": func(ctx context.Context) error {
+			_, err := w.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{w.table: {Keys: keys}}})
+			return err
+		},
+	} {
+		ctx, budget := readunits.WithBudget(t.Context(), 10)
+		must.Do(t, w.query(ctx, 0))
+		var exceeded *readunits.ExceededError
+		if err := read(ctx); !errors.As(err, &exceeded) || budget.Spent() != 4 {
+			t.Errorf("%s: spent %v of 10, %v", name, budget.Spent(), err)
+		}
 	}
 }
 
