@@ -10,8 +10,9 @@ import (
 // the anchor's times, and nothing that came later. A part older than the one before is left out.
 //
 // What a change of the mode moves between the perps of an account and its spot part counts as
-// having come in or left, at what it is worth now.
-func (a *Account) Anchor(from *Anchor, m *Markets, marks Marks) []Difference {
+// having come in or left, at what it is worth now. Where that is not known the account is anew:
+// what it was worth before is nothing to compare with.
+func (a *Account) Anchor(from *Anchor, m *Markets, marks Marks) (differences []Difference, anew bool) {
 	if a.Address == "" {
 		a.Address = from.Address
 	}
@@ -20,6 +21,9 @@ func (a *Account) Anchor(from *Anchor, m *Markets, marks Marks) []Difference {
 	perp, perpKnown := a.PerpValue(m, marks)
 	spot, spotKnown := a.SpotValue(m, marks)
 	changed := a.setMode(from.Mode)
+	for _, name := range from.Silent {
+		a.dex(name)
+	}
 	for i := range from.Dexes {
 		t.dex(a, &from.Dexes[i])
 	}
@@ -38,14 +42,13 @@ func (a *Account) Anchor(from *Anchor, m *Markets, marks Marks) []Difference {
 		a.backSince(first, m)
 	}
 	if changed {
-		if now, known := a.PerpValue(m, marks); known && perpKnown {
-			a.NetPerp = a.NetPerp.Add(now).Sub(perp)
-		}
-		if now, known := a.SpotValue(m, marks); known && spotKnown {
-			a.NetSpot = a.NetSpot.Add(now).Sub(spot)
+		perpNow, perpKnownNow := a.PerpValue(m, marks)
+		spotNow, spotKnownNow := a.SpotValue(m, marks)
+		if anew = !perpKnown || !spotKnown || !perpKnownNow || !spotKnownNow; !anew {
+			a.NetPerp, a.NetSpot = a.NetPerp.Add(perpNow).Sub(perp), a.NetSpot.Add(spotNow).Sub(spot)
 		}
 	}
-	return t.differences
+	return t.differences, anew || first && a.Mode.Joint()
 }
 
 // backSince finds the tokens that stand behind positions in a mode that is new: those of what
@@ -198,10 +201,14 @@ func (t *takeover) spot(a *Account, venue *Anchor, m *Markets) {
 }
 
 // unrealized is the unrealized PnL that the balances of an anchor have in them, by token. It
-// is false where it is not known: of a position the anchor says nothing.
+// is false where it is not known: the anchor says nothing of a position, or of a dex that has
+// never said what is in it.
 func (a *Anchor) unrealized(of *Account, m *Markets) (by map[string]Decimal, known bool) {
 	if !of.Mode.Joint() {
 		return nil, true
+	}
+	if slices.ContainsFunc(a.Silent, func(name string) bool { return of.dex(name).Anchored == 0 }) {
+		return nil, false
 	}
 	by = map[string]Decimal{}
 	for i := range of.Holdings {

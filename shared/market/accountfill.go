@@ -34,6 +34,12 @@ func (a *Account) Fill(f *Fill, m *Markets, marks Marks) (Outcome, *CompletedTra
 		a.back(dex.Dex, m, marks)
 	}
 	completed, free, set := h.fill(f)
+	if a.Mode.Joint() {
+		a.outdate()
+		if f.Time <= a.SpotTime {
+			a.loseFunds(f.Time) // the balances have the PnL of what its dex has not said yet
+		}
+	}
 	a.book(dex, m, f.Time, free, set)
 	return Applied, completed
 }

@@ -266,10 +266,15 @@ func (m *moves) perp(name string, amount, value Decimal) {
 	a := m.account
 	if a.Mode.Joint() {
 		token, ok := m.markets.collateral(name)
-		if !ok {
+		switch {
+		case ok:
+			m.spot(token, amount, value)
+		case m.ms > a.SpotTime:
 			a.loseFunds(m.ms)
+			fallthrough
+		default:
+			a.NetPerp = a.NetPerp.Add(value)
 		}
-		m.spot(token, amount, value)
 		return
 	}
 	a.NetPerp = a.NetPerp.Add(value)
@@ -321,6 +326,7 @@ func (m *moves) lend(operation, token string, amount, interest Decimal) Outcome 
 		a.move(token, amount)
 		t := a.token(token)
 		t.Lent = t.Lent.Add(interest).Sub(amount)
+		t.NoCost = t.NoCost || amount.IsPos() // nobody tells what it costs that comes back
 	}
 	return Applied
 }

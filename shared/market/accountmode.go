@@ -57,6 +57,18 @@ func (a *Account) book(dex *DexFunds, m *Markets, ms int64, free, set Decimal) {
 // on, until the venue says them.
 func (a *Account) loseFunds(ms int64) { a.SpotTime, a.Anchored, a.Lost = 0, 0, max(a.Lost, ms) }
 
+// outdate forgets what only the venue knows and has said: it is of other positions.
+func (a *Account) outdate() {
+	for i := range a.Dexes {
+		a.Dexes[i].Posted = nil
+	}
+	for i := range a.Holdings {
+		if open := a.Holdings[i].Open; open != nil {
+			open.SaidLiquidationPx = Decimal{}
+		}
+	}
+}
+
 // back lets the collateral of a dex stand behind positions from now on, if it is a balance:
 // then it comes into the perps of the account with all there is of it.
 func (a *Account) back(dex string, m *Markets, marks Marks) {
@@ -98,7 +110,11 @@ func (a *Account) setMode(mode Mode) (changed bool) {
 	first := a.Mode == ModeUnknown
 	a.Mode, a.SpotTime = mode, 0
 	for i := range a.Dexes {
-		a.Dexes[i] = DexFunds{Dex: a.Dexes[i].Dex}
+		d := &a.Dexes[i]
+		d.Cash, d.Posted = Decimal{}, nil
+		if !mode.Joint() { // else there is nothing in it but positions, which are what they were
+			d.Anchored = 0
+		}
 	}
 	for i := range a.Spot {
 		a.Spot[i].Backs = false

@@ -8,7 +8,14 @@ func (a *Account) Payment(p *FundingPayment, m *Markets) Outcome {
 		return Unknown
 	}
 	h, dex := a.holding(p.Coin), a.dex(DexOf(p.Coin))
-	if p.Time <= h.Paid || p.Time <= dex.Anchored {
+	switch {
+	case p.Time <= h.Paid:
+		return Duplicate
+	case p.Time <= dex.Anchored && a.Mode.Joint() && p.Time > a.SpotTime && a.SpotTime > 0:
+		h.Paid = p.Time
+		a.loseFunds(p.Time) // the balances may lack it
+		return Applied
+	case p.Time <= dex.Anchored:
 		return Duplicate
 	}
 	order := Order{Time: p.Time}

@@ -251,7 +251,8 @@ func TestAnAnchorCorrectsWhatWasFolded(t *testing.T) {
 				c.change(&said)
 			}
 			var differences []string
-			for _, d := range a.Anchor(&said, nil, nil) {
+			contradicted, _ := a.Anchor(&said, nil, nil)
+			for _, d := range contradicted {
 				differences = append(differences, fmt.Sprint(d.Coin, " ", d.Field, " ", market.Text(d.Folded), " ", market.Text(d.Actual)))
 			}
 			check.Equalf(t, c.differences, differences, "differences")
@@ -266,7 +267,7 @@ func TestTheFirstAnchorContradictsNothingThatWasKnown(t *testing.T) {
 	t.Parallel()
 	var a market.Account
 	a.Fill(accountFill(t, 1, "BTC B 1@100 start=1.0"), nil, nil)
-	differences := a.Anchor(&market.Anchor{
+	differences, _ := a.Anchor(&market.Anchor{
 		Address: alice, SpotTime: at(5), Spot: []market.SpotBalance{{Coin: "USDC", Total: num("5")}}, Leverages: map[string]market.Leverage{"AAA": {Isolated: true, Value: 4}},
 		Dexes: []market.AccountState{{Time: at(5), CrossMargin: market.MarginSummary{AccountValue: num("1010")}, Positions: []market.PositionState{
 			{Coin: "BTC", Szi: num("2"), Leverage: market.Leverage{Value: 7}, PositionValue: num("220"), UnrealizedPnl: num("30")},

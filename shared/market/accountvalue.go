@@ -90,7 +90,7 @@ func (a *Account) room(s *AccountState, m *Markets, marks Marks) (room Decimal, 
 		token, ok := m.collateral(s.Dex)
 		sums, all := a.sums(m, marks)
 		of := sumsOf(sums, token)
-		return a.total(token).Add(of.unrealized).Sub(of.isolated).Sub(of.maintenance), ok && all && a.SpotTime > 0
+		return a.total(token).Add(of.unrealized).Sub(of.isolated).Sub(of.maintenance), ok && all && a.SpotTime > 0 && a.isFundedInAll()
 	case ModeUnknown, ModePortfolio, ModeOther:
 	}
 	return Decimal{}, false
@@ -215,9 +215,12 @@ func (a *Account) isFunded(dex string) bool {
 	return a.Anchored > 0 // it knew of none
 }
 
-// isFundedInAll reports whether the venue has said what the account has in all its dexes.
+// isFundedInAll reports whether the venue has said what the account has in all its dexes. Where
+// balances stand behind positions, what has moved since is missing in these alone.
 func (a *Account) isFundedInAll() bool {
-	return a.Anchored > 0 && !slices.ContainsFunc(a.Dexes, func(d DexFunds) bool { return d.Anchored == 0 || d.Anchored < a.Lost })
+	return a.Anchored > 0 && !slices.ContainsFunc(a.Dexes, func(d DexFunds) bool {
+		return d.Anchored == 0 || d.Anchored < a.Lost && !a.Mode.Joint()
+	})
 }
 
 // PerpValue is what the account's perpetuals are worth at marks, USDC: its dexes with their

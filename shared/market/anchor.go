@@ -8,6 +8,7 @@ type Anchor struct {
 
 	Mode      Mode                // [ModeUnknown] where it was not asked for, or refused
 	Dexes     []AccountState      // one for each dex that has answered
+	Silent    []string            // dexes that were asked and have not
 	Spot      []SpotBalance       // all balances, where SpotTime is not 0
 	SpotTime  int64               // of Spot, ms; 0 where it was not asked for
 	Leverages map[string]Leverage // by coin, where asked
@@ -15,7 +16,7 @@ type Anchor struct {
 	Listed    map[string]int64    // by dex: when it was asked for its orders, ms, where Orders has all of them
 }
 
-// IsEmpty reports whether the venue knows nothing of the account.
+// IsEmpty reports whether the venue knows nothing of the account, as far as it has answered.
 func (a *Anchor) IsEmpty() bool {
 	for i := range a.Dexes {
 		if d := &a.Dexes[i]; len(d.Positions) > 0 || !d.Margin.AccountValue.IsZero() {

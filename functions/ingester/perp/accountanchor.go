@@ -107,8 +107,8 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	n, spot := 0, true
 	for i := range c.queue {
 		e := c.queue[i]
-		if e.ms > a.SpotTime && e.ms <= newestOf(a) && e.movesBalances(cmp.Or(a.Mode, c.state.Mode)) {
-			spot = false // it came while the balances were asked for: they may know it or not
+		if mode := cmp.Or(a.Mode, c.state.Mode); e.ms > e.knownTo(a, mode) && e.ms <= newestOf(a) && e.movesBalances(mode) {
+			spot = false // it came while the venue was asked: the balances, or the PnL in them, may know it or not
 		}
 		if e.isIn(a) && c.rebuild == nil {
 			p.receive(c, &e, now)
@@ -129,8 +129,11 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 			taken.Mode = market.ModeUnknown
 		}
 	}
-	p.askSoon(c, taken.SpotTime == 0 && (c.state.SpotTime == 0 || taken.Mode != a.Mode), now)
-	differences := c.state.Anchor(&taken, p.markets, p.marks)
+	differences, anew := c.state.Anchor(&taken, p.markets, p.marks)
+	p.askSoon(c, c.state.SpotTime == 0 || taken.Mode != a.Mode, now)
+	if anew {
+		c.stats.ForgetValues()
+	}
 	c.stats.Moved(c.state.NetPerp.Sub(before))
 	if c.state.Mode == market.ModeOther {
 		p.figures.unexplained.Add(1)
@@ -193,8 +196,31 @@ func (e *accountEvent) isIn(a *market.Anchor) bool {
 	if e.kind == fillEvent && market.IsSpot(e.fill.Coin) {
 		return e.ms <= a.SpotTime
 	}
+	if at, ok := e.stateIn(a); ok {
+		return e.ms <= at
+	}
+	return e.ms <= cmp.Or(a.SpotTime, newestOf(a))
+}
+
+// knownTo is up to when an anchor knows an event of this kind for certain, ms, as far as it
+// moves balances in a mode.
+func (e *accountEvent) knownTo(a *market.Anchor, mode market.Mode) int64 {
+	if at, ok := e.stateIn(a); ok && mode.Joint() {
+		return min(at, a.SpotTime)
+	}
+	return a.SpotTime
+}
+
+// stateIn is the time of what an anchor says of the dex that a fill or a payment is of.
+func (e *accountEvent) stateIn(a *market.Anchor) (ms int64, ok bool) {
+	if e.kind != fillEvent && e.kind != paymentEvent || market.IsSpot(e.coin()) {
+		return 0, false
+	}
 	i := slices.IndexFunc(a.Dexes, func(s market.AccountState) bool { return s.Dex == market.DexOf(e.coin()) })
-	return i < 0 || e.ms <= a.Dexes[i].Time
+	if i < 0 {
+		return 0, false
+	}
+	return a.Dexes[i].Time, true
 }
 
 // accountFigures are what the fold of accounts reports. They may be read at any time.

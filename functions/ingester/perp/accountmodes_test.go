@@ -86,3 +86,69 @@ func TestBalancesThatMovedWhileTheyWereAskedForAreAskedForAgainAFewTimes(t *test
 		t.Errorf("of an account that stands still the value is known: %t", known)
 	}
 }
+
+// A position that is closed with a loss in a dex that the answer says nothing of: the balances
+// may have its PnL in them, and are not taken; what was folded goes on.
+func TestALossInADexThatIsSilentIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.p.markets = &market.Markets{Collaterals: map[string]string{"": market.USDC, "xyz": market.USDC}}
+	first := unified(1, 1)
+	gold := market.PositionState{Coin: "xyz:GOLD", Szi: mustParse("2"), Leverage: market.Leverage{Value: 7}, PositionValue: mustParse("200")}
+	first.Dexes = append([]market.AccountState{{Dex: "xyz", Time: first.Dexes[0].Time, Positions: []market.PositionState{gold}}}, first.Dexes...)
+	w.told(first)
+	w.asksAgain()
+	loss := step(6, market.Sell, "2.0", "2.0", "-20.0")
+	loss.Coin, loss.Px = "xyz:GOLD", "90.0"
+	second := unified(4, 4)
+	second.Silent = []string{"xyz"}
+	w.told(second, loss)
+	if worth, known := w.p.cache[faultyAccount].state.PerpValue(w.p.markets, nil); !known || market.Text(worth) != "979.9" {
+		t.Errorf("it is worth %s, known %t; want 1,000 less a loss of 20 and a fee of 0.1", worth, known)
+	}
+}
+
+// A position that is opened after its dex has answered and before the balances are asked for.
+func TestBalancesWithThePnlOfWhatTheAnswerLacksAreNotTaken(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.told(unified(1, 1))
+	w.asksAgain()
+	opened := step(3, market.Buy, "1.0", "0.0", "0.0")
+	answer := unified(5, 5)
+	answer.Dexes[0].Time -= 3000
+	w.told(answer, opened)
+	if state := w.p.cache[faultyAccount].state; state.SpotTime != unified(1, 1).SpotTime || state.Lost > 0 {
+		t.Errorf("balances of %d are taken, funds are lost at %d", state.SpotTime, state.Lost)
+	}
+}
+
+func TestAChangeToStandardWhoseBalancesMovedIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.told(unified(1, 1))
+	w.asksAgain()
+	answer := said(6, "", "")
+	answer.Mode, answer.SpotTime = market.ModeStandard, answer.SpotTime-2000
+	answer.Spot = []market.SpotBalance{{Coin: market.USDC, Total: mustParse("1000")}}
+	spot := step(5, market.Buy, "1.0", "0.0", "0.0")
+	spot.Coin, spot.FeeToken = "PURR/USDC", "PURR"
+	w.told(answer, spot)
+	if _, known := w.p.cache[faultyAccount].state.SpotValue(nil, nil); known || !w.asksAgain() {
+		t.Errorf("the balances are known: %t; else they are asked for again", known)
+	}
+}
+
+// What an account was worth in a mode that was not known is nothing to go on from.
+func TestWhatAnAccountIsWorthBeginsAnewWithAModeThatChangesItsMeaning(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.told(said(1, "", ""))
+	c := w.p.cache[faultyAccount]
+	c.state.Mode = market.ModeUnknown // as of a row that was written before modes were known
+	c.stats.Value(noon.UnixMilli(), mustParse("2200"))
+	w.told(unified(2, 2))
+	if all := c.stats.All(); len(all.Hours) > 0 {
+		t.Errorf("%d hours go on", len(all.Hours))
+	}
+}

@@ -258,7 +258,8 @@ func (p *pure) anchorAgain(address string, money bool) {
 	t.Helper()
 	anchor := p.sim.anchor(address)
 	moved := map[string]market.Decimal{} // by dex
-	for _, d := range p.accounts[address].Anchor(&anchor, p.sim.markets, p.sim.marks()) {
+	differences, _ := p.accounts[address].Anchor(&anchor, p.sim.markets, p.sim.marks())
+	for _, d := range differences {
 		switch d.Field {
 		case "leverage":
 		case "balance", "lent":

@@ -248,7 +248,9 @@ func (s *simVenue) state(address, dex string) market.AccountState {
 
 func (s *simVenue) balances(address string) []market.SpotBalance {
 	s.t.Helper()
-	return must.Get(wire.ParseSpotBalances(s.askOf("spotClearinghouseState", address, "")))(s.t)
+	balances, _, err := wire.ParseSpotBalances(s.askOf("spotClearinghouseState", address, ""))
+	must.Do(s.t, err)
+	return balances
 }
 
 // orders are the open orders of an account in all dexes.

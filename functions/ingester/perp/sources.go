@@ -2,6 +2,7 @@ package perp
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,9 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/funding"
+	"quotary/shared/data/meta"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
 
 // sources are those that the configuration names, shown to the feeds where there
@@ -27,6 +30,10 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 	if c.URL != "" {
 		stats := new(source.Stats)
 		public := &hyperliquid.Feed{URL: c.URL, Trades: c.NodeDir == "", Books: true, Info: c.Info, Stats: stats, Log: c.log("hyperliquid", stats)}
+		public.Stored = func(ctx context.Context) (map[string]json.RawMessage, error) {
+			v, err := store.OrZero(meta.Published.Open(c.Stores.Views, time.Now).Get(ctx))
+			return v.Perps, err
+		}
 		s := live("hyperliquid", public.Stats, tapped(feeds, public.Follow))
 		s.Group, s.Awaited = "hyperliquid", true
 		s.Brings = catalog.AllOf(catalog.VenueMids, catalog.VenueMeta, catalog.VenueBooks)

@@ -114,21 +114,19 @@ func (v *Venue) info(body []byte) ([]byte, error) {
 	r.User = strings.ToLower(r.User)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.fails(&r) {
+	if v.fails(r) {
 		return nil, errFailing
 	}
 	return answer(v.eng, &r)
 }
 
 // fails reports whether a request asks for what a failing dex does not answer.
-func (v *Venue) fails(r *infoRequest) bool {
-	switch r.Type {
-	case "meta", "metaAndAssetCtxs", "clearinghouseState":
-	default:
-		return false
+func (v *Venue) fails(r infoRequest) bool {
+	if name, _, of := strings.Cut(r.Coin, ":"); of && r.Dex == nil {
+		r.Dex = &name
 	}
-	d, err := v.eng.dexIndex(r)
-	if err != nil {
+	d, err := v.eng.dexIndex(&r)
+	if err != nil || d == 0 {
 		return false
 	}
 	if v.failing[v.eng.dexes[d].name] {
@@ -138,11 +136,11 @@ func (v *Venue) fails(r *infoRequest) bool {
 	lasts := v.cfg.DexFails.Milliseconds()
 	begins := int64(mix64(v.eng.Seed^0x6661696c) % uint64(hour-lasts+1))
 	since := v.eng.ms()%hour - begins
-	return d > 0 && d == len(v.eng.dexes)-1 && since >= 0 && since < lasts
+	return d == len(v.eng.dexes)-1 && since >= 0 && since < lasts
 }
 
-// FailDex lets a dex answer meta, metaAndAssetCtxs and clearinghouseState by 500 until it is
-// called again with false.
+// FailDex lets a builder's dex answer whatever is asked of it, or of one of its coins, by 500
+// until it is called again with false.
 func (v *Venue) FailDex(name string, failing bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -316,7 +316,7 @@ func TestADexThatFailsCostsNoOther(t *testing.T) {
 	failing := func() (dexes []string) {
 		for _, d := range v.eng.dexes {
 			codes := map[int]bool{}
-			for _, kind := range []string{"meta", "metaAndAssetCtxs", "clearinghouseState"} {
+			for _, kind := range []string{"meta", "metaAndAssetCtxs", "clearinghouseState", "frontendOpenOrders", "allMids"} {
 				code, _, _ := post(t, v.Handler(), `{"type":"`+kind+`","dex":"`+d.name+`","user":"`+v.eng.prof[20].Addr+`"}`)
 				codes[code] = true
 			}

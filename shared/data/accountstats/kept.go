@@ -45,6 +45,14 @@ func (k *Kept) Row(address, version string) store.SeriesRow {
 	return row
 }
 
+// ForgetValues forgets what the account was worth: what it is worth from now on is no more to
+// be compared with it.
+func (k *Kept) ForgetValues() {
+	s := k.All()
+	s.Hours = nil
+	k.TraderStats, k.row = s.Since(), Append(nil, &s)
+}
+
 // Stored is what stands in the row, without what was folded since; nil before the first.
 func (k *Kept) Stored() []byte { return k.row }
 

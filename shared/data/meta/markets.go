@@ -1,8 +1,10 @@
 package meta
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
@@ -18,7 +20,7 @@ type perpMeta struct {
 		MarginTableID int64  `json:"marginTableId"`
 	} `json:"universe"`
 	MarginTables    []marginTable `json:"marginTables"`
-	CollateralToken int           `json:"collateralToken"` // number of the token; 0 is USDC
+	CollateralToken lenient.Text  `json:"collateralToken"` // number of the token; 0, and none, is USDC
 }
 
 // marginTable is written as [id, {"marginTiers": [...]}].
@@ -78,13 +80,13 @@ func (s *spotMeta) token(index int) (spotToken, bool) {
 	return spotToken{}, false
 }
 
-// perps is the description of a dex; empty where it is not known, or in a shape that
-// nobody knows yet.
-func (v *View) perps(dex string) (m perpMeta) {
+// perps is the description of a dex; false where it is not known, or in a shape that nobody
+// knows yet.
+func (v *View) perps(dex string) (m perpMeta, ok bool) {
 	if lenient.Object(v.Perps[dex], &m) != nil {
-		return perpMeta{}
+		return perpMeta{}, false
 	}
-	return m
+	return m, true
 }
 
 func (v *View) spot() (m spotMeta) {
@@ -100,11 +102,16 @@ func (v *View) Markets() *market.Markets {
 	m := &market.Markets{Perps: map[string]market.PerpMarket{}, Spot: map[string]market.SpotMarket{}, Tokens: map[string]int64{}, SpotCoins: map[string]string{}, Collaterals: map[string]string{}}
 	spot := v.spot()
 	for dex := range v.Perps {
-		perps := v.perps(dex)
-		if token, ok := spot.token(perps.CollateralToken); ok {
-			m.Collaterals[dex] = token.Name
-		} else if perps.CollateralToken == 0 {
-			m.Collaterals[dex] = market.USDC
+		perps, ok := v.perps(dex)
+		if !ok {
+			continue
+		}
+		if number, err := strconv.Atoi(string(cmp.Or(perps.CollateralToken, "0"))); err == nil {
+			if token, ok := spot.token(number); ok {
+				m.Collaterals[dex] = token.Name
+			} else if number == 0 {
+				m.Collaterals[dex] = market.USDC
+			}
 		}
 		for i, p := range perps.Universe {
 			// A market without a table has one tier. So have the tables that are not

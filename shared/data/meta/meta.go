@@ -49,7 +49,8 @@ func (v *View) Describes(coin string) bool {
 }
 
 func (v *View) precision(coin string) (most, sizes int, ok bool) {
-	for _, p := range v.perps(market.DexOf(coin)).Universe {
+	perps, _ := v.perps(market.DexOf(coin))
+	for _, p := range perps.Universe {
 		if p.Name == coin {
 			return 6, p.SzDecimals, true
 		}

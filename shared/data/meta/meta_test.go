@@ -82,6 +82,27 @@ func TestMarketsAreReadFromTheirDescriptions(t *testing.T) {
 	}
 }
 
+func TestACollateralThatCannotBeReadIsNoOther(t *testing.T) {
+	t.Parallel()
+	spot := json.RawMessage(`{"tokens":[{"name":"USDC","index":0},{"name":"USDH","index":360}],"universe":[]}`)
+	for text, want := range map[string]string{
+		`{"universe":[],"collateralToken":360}`:                                    "USDH",
+		`{"universe":[],"collateralToken":"360"}`:                                  "USDH",
+		`{"universe":{},"collateralToken":360}`:                                    "USDH",
+		`{"universe":[{"name":"flx:OIL","szDecimals":"2"}],"collateralToken":360}`: "USDH",
+		`{"universe":[],"collateralToken":0}`:                                      "USDC",
+		`{"universe":[]}`:                                                          "USDC",
+		`{"universe":[],"collateralToken":361}`:                                    "",
+		`{"universe":[],"collateralToken":{"token":360}}`:                          "",
+		`[]`: "",
+	} {
+		v := View{Perps: map[string]json.RawMessage{"flx": json.RawMessage(text)}, Spot: spot}
+		if token := v.Markets().Collaterals["flx"]; token != want {
+			t.Errorf("of %s it is %q, want %q", text, token, want)
+		}
+	}
+}
+
 // TestGenuineMarketsHaveTheirTiers reads what the venue answered to meta, where
 // QUOTARY_TESTDATA names a folder of recordings.
 func TestGenuineMarketsHaveTheirTiers(t *testing.T) {

@@ -129,7 +129,7 @@ func ParseAccount(raw []byte, dex string) (market.AccountState, error) {
 //	{"balances":[{"coin":"USDC","token":0,"total","hold","entryNtl","supplied","borrowed"}, ...]}
 //
 // The last two are there under portfolio margin alone, and where they are not zero.
-func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
+func ParseSpotBalances(raw []byte) (balances []market.SpotBalance, joint bool, err error) {
 	var w struct {
 		Balances []struct {
 			Coin     string `json:"coin"`
@@ -140,21 +140,22 @@ func ParseSpotBalances(raw []byte) ([]market.SpotBalance, error) {
 			Supplied amount `json:"supplied"`
 			Borrowed amount `json:"borrowed"`
 		} `json:"balances"`
+		AfterMaintenance []json.RawMessage `json:"tokenToAvailableAfterMaintenance"`
 	}
 	if err := lenient.Object(raw, &w); err != nil {
-		return nil, fmt.Errorf("read spot balances: %w", err)
+		return nil, false, fmt.Errorf("read spot balances: %w", err)
 	}
 	if w.Balances == nil {
-		return nil, fmt.Errorf("spot balances: %w", errAccount)
+		return nil, false, fmt.Errorf("spot balances: %w", errAccount)
 	}
-	balances := make([]market.SpotBalance, len(w.Balances))
+	balances = make([]market.SpotBalance, len(w.Balances))
 	for i, b := range w.Balances {
 		if !market.ValidCoin(b.Coin) || !b.Total.known {
-			return nil, fmt.Errorf("a spot balance of %.80q: %w", b.Coin, errAccount)
+			return nil, false, fmt.Errorf("a spot balance of %.80q: %w", b.Coin, errAccount)
 		}
 		balances[i] = market.SpotBalance{Coin: b.Coin, Token: b.Token, Total: b.Total.Decimal, Hold: b.Hold.Decimal, EntryNtl: b.EntryNtl.Decimal, Lent: b.Supplied.Sub(b.Borrowed.Decimal)}
 	}
-	return balances, nil
+	return balances, w.AfterMaintenance != nil, nil
 }
 
 // ParseMode reads what the venue answers to userAbstraction: a mode by its name, as a JSON

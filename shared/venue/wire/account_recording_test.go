@@ -75,7 +75,7 @@ func checkValued(t *testing.T, said *market.AccountState) {
 	}
 	again := *said
 	again.Time++
-	if differences := a.Anchor(&market.Anchor{Dexes: []market.AccountState{again}}, nil, nil); differences != nil {
+	if differences, _ := a.Anchor(&market.Anchor{Dexes: []market.AccountState{again}}, nil, nil); differences != nil {
 		t.Errorf("the same state contradicts itself: %v", differences)
 	}
 }

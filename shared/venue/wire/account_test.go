@@ -55,12 +55,12 @@ func TestAStateIsReadWithoutWhatItMayLack(t *testing.T) {
 
 func TestBalancesAreReadWithoutWhatTheyMayLack(t *testing.T) {
 	t.Parallel()
-	list, err := wire.ParseSpotBalances([]byte(`{"balances":[{"coin":"USDC","token":0,"total":"5.0","hold":null},{"coin":"+441","total":"7.0","entryNtl":2.5,"token":"x"}],"other":7}`))
+	list, _, err := wire.ParseSpotBalances([]byte(`{"balances":[{"coin":"USDC","token":0,"total":"5.0","hold":null},{"coin":"+441","total":"7.0","entryNtl":2.5,"token":"x"}],"other":7}`))
 	if err != nil || len(list) != 2 || market.Text(list[0].Total) != "5.0" || market.Text(list[1].Total) != "7.0" || market.Text(list[1].EntryNtl) != "2.5" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	for _, wrong := range []string{`{}`, `{"balances":7}`, `{"balances":[{"coin":"USDC"}]}`, `{"balances":[{"total":"1.0"}]}`, `{"balances":[{"coin":"USDC","total":"x"}]}`, `[]`} {
-		if list, err := wire.ParseSpotBalances([]byte(wrong)); err == nil {
+		if list, _, err := wire.ParseSpotBalances([]byte(wrong)); err == nil {
 			t.Errorf("%s: %+v", wrong, list)
 		}
 	}

@@ -3,9 +3,12 @@ package hyperliquid
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
+	"quotary/shared/market"
 	"quotary/shared/text/visible"
+	"quotary/shared/venue/wire"
 )
 
 // Weights of the requests that concern one account.
@@ -30,6 +33,38 @@ func (i *Info) OpenOrders(ctx context.Context, user, dex string) ([]json.RawMess
 		orders[n] = visible.JSON(orders[n])
 	}
 	return orders, err
+}
+
+// SpotBalances returns the spot balances of an account, and whether the venue shows them as
+// balances that stand behind positions.
+func (i *Info) SpotBalances(ctx context.Context, user string) (balances []market.SpotBalance, joint bool, err error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightState, infoRequest{Type: "spotClearinghouseState", User: user}, &raw); err != nil {
+		return nil, false, err
+	}
+	return wire.ParseSpotBalances(raw)
+}
+
+// Mode returns how the money of an account stands behind its positions.
+func (i *Info) Mode(ctx context.Context, user string) (market.Mode, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightMode, infoRequest{Type: "userAbstraction", User: user}, &raw); err != nil {
+		return market.ModeUnknown, err
+	}
+	return wire.ParseMode(raw)
+}
+
+// Leverage returns how an account borrows in a coin, whether it holds any of it or not.
+func (i *Info) Leverage(ctx context.Context, user, coin string) (market.Leverage, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightLeverage, infoRequest{Type: "activeAssetData", User: user, Coin: coin}, &raw); err != nil {
+		return market.Leverage{}, err
+	}
+	leverage, err := wire.ParseLeverage(raw)
+	if err != nil {
+		return leverage, fmt.Errorf("%s: %w", coin, err)
+	}
+	return leverage, nil
 }
 
 // LedgerUpdates returns the ledger updates of an account since a time that are

@@ -137,6 +137,14 @@ func TestTheModeAndAllDexsAreAskedForAtFirstEveryHourAndWhenSomethingIsLost(t *t
 	if !new(WantedAnchor).wantsAgain(time.Time{}, now) {
 		t.Error("at first it is not wanted")
 	}
+	// Of an account that is asked about every hour it is asked for each time, however long an
+	// answer takes.
+	f := newAnchorFollower(new(Anchors), nil)
+	f.known[askedAccount] = &anchored{asked: now}
+	f.note(&market.Anchor{Address: askedAccount, Mode: market.ModeStandard}, nil, true, market.ModeStandard)
+	if k, one := f.known[askedAccount], new(WantedAnchor); !one.wantsAgain(k.all, now.Add(anchorsAll)) || !one.wantsAgain(k.moded, now.Add(anchorsAll)) {
+		t.Errorf("all dexs were asked at %s, the mode at %s", k.all, k.moded)
+	}
 }
 
 func TestARefusedModeCostsTheModeAndIsAskedForAgain(t *testing.T) {
@@ -209,23 +217,99 @@ func TestBalancesBehindPositionsAreThoseOfMarksThatStayed(t *testing.T) {
 	}
 }
 
+// A builder's dex that refuses everything costs nothing else, whether it has been used or not. It
+// is said to be silent, and asked again once it was left in peace.
 func TestADexThatDoesNotAnswerCostsNoOther(t *testing.T) {
 	t.Parallel()
+	down := map[string]bool{"xyz": true, "abc": true}
 	answers := accountAnswers(nil)
 	v := infoVenue{answer: func(kind, about string, start int64) string {
-		if kind == "clearinghouseState" && about == "abc" {
+		if dex, _, _ := strings.Cut(about, ":"); down[dex] {
 			return ""
 		}
 		return answers(kind, about, start)
 	}}
-	a := &Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Poll: time.Millisecond, Wanted: wantAnchors(WantedAnchor{Address: askedAccount})}
-	a.Wanted = wantAnchors(WantedAnchor{Address: askedAccount, Every: time.Hour}, WantedAnchor{Address: "0x2", Every: time.Hour}, WantedAnchor{Address: "0x3", Every: time.Hour})
-	said := followAnchors(t, a, 3)[0]
-	if n := v.count("clearinghouseState abc"); n == 0 || n > 3 { // those that are at work as it is found out
-		t.Errorf("it was asked %d times", n)
+	f := newAnchorFollower(&Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler)}, nil)
+	f.known[askedAccount] = &anchored{asked: time.Now()}
+	one := WantedAnchor{Address: askedAccount, Every: time.Hour, Coins: []string{"xyz:GOLD", "BTC"}}
+	for n, step := range []struct {
+		down     []string
+		calm     bool // they may be asked again
+		asked    int  // xyz, in all
+		silent   []string
+		leverage int
+	}{
+		{down: []string{"xyz", "abc"}, asked: 1, silent: []string{"xyz", "abc"}, leverage: 1},
+		{down: []string{"xyz", "abc"}, asked: 1, silent: []string{"xyz", "abc"}, leverage: 1},
+		{down: nil, asked: 1, silent: []string{"xyz", "abc"}, leverage: 1},
+		{down: nil, calm: true, asked: 2, leverage: 2},
+		{down: []string{"xyz"}, asked: 3, silent: []string{"xyz"}, leverage: 1},
+		{down: nil, calm: true, asked: 4, leverage: 2},
+	} {
+		clear(down)
+		for _, dex := range step.down {
+			down[dex] = true
+		}
+		if step.calm {
+			clear(f.silent)
+		}
+		said, err := f.question(t.Context(), one)
+		if err != nil || said.Dexes[len(said.Dexes)-1].Dex != "" || said.SpotTime == 0 || said.Listed["xyz"] > 0 != !slices.Contains(step.silent, "xyz") {
+			t.Fatalf("question %d: %v, %+v", n+1, err, said)
+		}
+		if slices.Sort(said.Silent); !slices.Equal(said.Silent, slices.Sorted(slices.Values(step.silent))) || len(said.Leverages) != step.leverage {
+			t.Errorf("question %d: %v are silent, the leverages are %v", n+1, said.Silent, said.Leverages)
+		}
+		if got := v.count("clearinghouseState xyz"); got != step.asked {
+			t.Errorf("after question %d xyz was asked %d times, want %d", n+1, got, step.asked)
+		}
 	}
-	if len(said.Dexes) != 2 || said.Dexes[0].Dex != "xyz" || said.Dexes[1].Dex != "" || said.SpotTime == 0 || said.Mode != market.ModeStandard || a.Stats.Malformed.Load() == 0 {
-		t.Errorf("it is anchored by %+v, %d malformed", said, a.Stats.Malformed.Load())
+}
+
+// An account of which a dex has not told is not one that the venue knows nothing of.
+func TestAnAccountIsNotEmptyWhileADexIsSilent(t *testing.T) {
+	t.Parallel()
+	for silent, want := range map[string]bool{"": true, "xyz": false} {
+		f := newAnchorFollower(new(Anchors), nil)
+		f.known[askedAccount] = &anchored{}
+		answer := market.Anchor{Address: askedAccount, Dexes: []market.AccountState{{}}}
+		if silent != "" {
+			answer.Silent = []string{silent}
+		}
+		f.note(&answer, used(&answer), true, market.ModeStandard)
+		if got := f.known[askedAccount].empty; got != want {
+			t.Errorf("with %q silent it is empty: %t", silent, got)
+		}
+	}
+}
+
+// Balances that look as in another mode than the one that is known have the mode and all dexs
+// asked for at once; not again before the hour is over, where it is the same.
+func TestBalancesThatLookAsInAnotherModeHaveItAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mode, joint string
+		want        []market.Mode
+		dexes       []int // that have answered
+		asked       int   // for the mode
+	}{
+		"unified to standard": {`"default"`, `{"balances":[]}`, []market.Mode{market.ModeStandard, market.ModeUnknown}, []int{3, 2}, 1},
+		"still unified":       {`"unifiedAccount"`, `{"balances":[]}`, []market.Mode{market.ModeUnified, market.ModeUnknown}, []int{3, 2}, 1},
+		"as it is known":      {`"default"`, `{"balances":[],"tokenToAvailableAfterMaintenance":[]}`, []market.Mode{market.ModeUnknown, market.ModeUnknown}, []int{1, 1}, 0},
+	} {
+		v := infoVenue{answer: accountAnswers(map[string]string{"userAbstraction": c.mode, "spotClearinghouseState": c.joint})}
+		f := newAnchorFollower(&Anchors{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler)}, nil)
+		now := time.Now()
+		f.known[askedAccount] = &anchored{asked: now, all: now, moded: now, mode: market.ModeUnified, used: []string{""}}
+		for n, want := range c.want {
+			said, err := f.question(t.Context(), WantedAnchor{Address: askedAccount})
+			if err != nil || said.Mode != want || len(said.Dexes) != c.dexes[n] {
+				t.Errorf("%s: question %d: %v, %+v", name, n+1, err, said)
+			}
+		}
+		if got := v.count("userAbstraction"); got != c.asked {
+			t.Errorf("%s: the mode was asked for %d times", name, got)
+		}
 	}
 }
 

@@ -46,6 +46,10 @@ type Feed struct {
 	Ping      time.Duration // between heartbeats; 0 means 30 s
 	MetaEvery time.Duration // between looks at the markets; 0 means a minute
 
+	// Stored has the descriptions of dexes by an earlier run, for those that do not answer the
+	// first look; nil is none.
+	Stored func(context.Context) (map[string]json.RawMessage, error)
+
 	info      *Info
 	described map[string]json.RawMessage // by dex: as it was described last; of the goroutine that looks
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -44,6 +45,11 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 	dexs, err := f.info.PerpDexs(ctx)
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.described == nil && f.Stored != nil {
+		if f.described, err = f.Stored(ctx); err != nil {
+			return nil, nil, fmt.Errorf("reading what is stored of dexs: %w", err)
+		}
 	}
 	meta := &market.Meta{Perps: map[string]json.RawMessage{}}
 	var mids []market.Mids
