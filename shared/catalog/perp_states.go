@@ -28,7 +28,7 @@ type ClearinghouseState struct {
 	CrossMaintenanceMarginUsed *string         `json:"crossMaintenanceMarginUsed"` // what the cross positions must keep so that they are not liquidated; null while it is not known how the money of the account stands behind them
 	Withdrawable               *string         `json:"withdrawable"`               // amount that may leave the dex; null where accountValue is
 	AssetPositions             []AssetPosition `json:"assetPositions"`             // open positions, in the order of the venue's markets
-	Time                       int64           `json:"time"`                       // time of the mark prices, ms
+	Time                       int64           `json:"time"`                       // time of the mark prices of the dex, or of the newest event of the account where that is later, ms
 }
 
 // MarginSummary sums up an account in a dex. Amounts are quote units, decimal strings.

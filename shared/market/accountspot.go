@@ -98,6 +98,9 @@ func (a *Account) move(token string, amount Decimal) {
 	if amount.IsZero() {
 		return
 	}
+	if a.Mode.Joint() {
+		a.outdate()
+	}
 	t := a.token(token)
 	t.Total = t.Total.Add(amount)
 	if t.Total.IsZero() {

@@ -96,12 +96,16 @@ func AddOnOf(f *Fill, cost Decimal) AddOn {
 	return AddOnAtLoss
 }
 
-// Fill takes a fill in. Those of spot and rows without a trade id change nothing.
+// Fill takes a fill in. One of spot is an operation and nothing else, and rows without a trade id
+// change nothing.
 func (s *TraderStats) Fill(f *Fill, a AddOn) {
-	if f.Tid == 0 || IsSpot(f.Coin) {
+	if f.Tid == 0 {
 		return
 	}
 	s.LastOperation = max(s.LastOperation, f.Time)
+	if IsSpot(f.Coin) {
+		return
+	}
 	d := s.day(f.Time)
 	if d == nil {
 		return

@@ -178,6 +178,10 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	s.Fill(fill(noon+day+1, market.Sell, "3", "1", "80", "-10"), market.NoAddOn)
 	spot, dust := fill(noon, market.Buy, "0", "1", "1", "5"), fill(noon, market.Buy, "0", "1", "1", "5")
 	spot.Coin, dust.Tid = "@107", 0
+	var tokens market.TraderStats
+	if tokens.Fill(spot, market.NoAddOn); tokens.LastOperation != noon || len(tokens.Days) > 0 {
+		t.Errorf("of a fill of spot: last operation %d, %d days", tokens.LastOperation, len(tokens.Days))
+	}
 	s.Fill(spot, market.NoAddOn)
 	s.Fill(dust, market.NoAddOn)
 	spot.Coin = "#441"

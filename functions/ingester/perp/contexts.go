@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -33,7 +34,7 @@ func noContexts() *coinContexts {
 func (p *coinContexts) Restore(v contexts.View) error {
 	p.spot = dexContexts{v.Spot, v.Time}
 	for dex, raw := range v.Perps {
-		p.perps[dex] = dexContexts{raw, v.Time}
+		p.perps[dex] = dexContexts{raw, cmp.Or(v.Times[dex], v.Time)}
 	}
 	return p.marks.restore(v)
 }
@@ -62,9 +63,9 @@ func (p *coinContexts) Apply(b *Batch, _ time.Time) (changed bool) {
 
 // View has the newest contexts of all coins.
 func (p *coinContexts) View(time.Time) contexts.View {
-	v := contexts.View{Time: p.spot.time, Perps: map[string]json.RawMessage{}, Spot: p.spot.raw, Marks: map[string]string{}}
+	v := contexts.View{Time: p.spot.time, Times: map[string]int64{}, Perps: map[string]json.RawMessage{}, Spot: p.spot.raw, Marks: map[string]string{}}
 	for dex, f := range p.perps {
-		v.Perps[dex], v.Time = f.raw, max(v.Time, f.time)
+		v.Perps[dex], v.Times[dex], v.Time = f.raw, f.time, max(v.Time, f.time)
 	}
 	for coin, mark := range p.marks {
 		v.Marks[coin] = market.Text(mark.px)

@@ -64,24 +64,22 @@ type valuation struct {
 	refused  map[string]bool            // these are missing because the caller's distributor wants too many
 	markets  *market.Markets
 	marks    contexts.Marks
+	now      time.Time
 }
 
 // value reads accounts, at most 50 of them. Where the venue was never asked about one, or
 // long ago, the ingester is asked to, and the answer waited for a second at most, where nobody
 // has waited for it before and few requests of the caller's distributor wait.
 func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) (v valuation, err error) {
+	v.now = api.Now(ctx)
 	if v.markets, err = store.OrZero(r.markets.Get(ctx)); err != nil {
 		return v, err
 	}
 	if v.marks, err = store.OrZero(r.marks.Get(ctx)); err != nil {
 		return v, err
 	}
-	names := make([]string, len(addresses))
-	for i, a := range addresses {
-		names[i] = string(a)
-	}
+	names := texts(once(addresses))
 	slices.Sort(names)
-	names = slices.Compact(names)
 	if v.accounts, err = accounts.Load(ctx, r.series, names...); err != nil {
 		return v, err
 	}
@@ -209,12 +207,7 @@ func (r *accountReader) answerable(ctx context.Context, names []string) []string
 // known.
 func (v *valuation) each(addresses []catalog.Address) iter.Seq2[string, *market.Account] {
 	return func(yield func(string, *market.Account) bool) {
-		seen := map[catalog.Address]bool{}
-		for _, address := range addresses {
-			if seen[address] {
-				continue
-			}
-			seen[address] = true
+		for _, address := range once(addresses) {
 			if !yield(string(address), v.accounts[string(address)]) {
 				return
 			}
@@ -222,11 +215,9 @@ func (v *valuation) each(addresses []catalog.Address) iter.Seq2[string, *market.
 	}
 }
 
-// time is of when an account is valued: of its newest event, or of the marks where they
-// are newer, ms.
-func (v *valuation) time(a *market.Account) int64 { return max(a.Time, v.marks.Time) }
-
-// state is an account in a dex.
+// state is an account in a dex, of when its newest event was, or the marks where they are newer.
 func (v *valuation) state(a *market.Account, dex string) market.AccountState {
-	return a.State(dex, v.markets, v.marks.Px, v.time(a))
+	s := a.State(dex, v.markets, v.marks.Px, v.now.UnixMilli())
+	s.Time = max(a.Time, v.marks.Of(dex))
+	return s
 }

@@ -154,7 +154,7 @@ func (l *lifetime) present() catalog.PositionPoint {
 	if !ok {
 		px = last.px
 	}
-	ms := max(last.time, l.values.marks.Time)
+	ms := max(last.time, l.values.marks.Of(market.DexOf(l.coin)))
 	return pointOf(ms, l.value(ms, px, &l.now))
 }
 

@@ -30,6 +30,7 @@ func (r *reader) addressStats(ctx context.Context, in catalog.AddressStatsIn) (c
 
 // batchAddressStats does so for many accounts, one row an address in their order.
 func (r *reader) batchAddressStats(ctx context.Context, in catalog.BatchAddressStatsIn) ([]catalog.AddressStatisticsRow, error) {
+	in.Addresses = once(in.Addresses)
 	list, err := r.tradeSums(ctx, in.Addresses, int64(in.Period))
 	if err != nil {
 		return nil, err
@@ -139,6 +140,17 @@ func (r *reader) statsOf(ctx context.Context, address string) (market.TraderStat
 	return market.TraderStats{}, nil
 }
 
+// once are addresses without those that come again.
+func once(addresses []catalog.Address) (list []catalog.Address) {
+	seen := make(map[catalog.Address]bool, len(addresses))
+	for _, address := range addresses {
+		if !seen[address] {
+			seen[address], list = true, append(list, address)
+		}
+	}
+	return list
+}
+
 func texts(addresses []catalog.Address) []string {
 	list := make([]string, len(addresses))
 	for i, address := range addresses {
@@ -153,6 +165,7 @@ const behaviorDays = 90
 // behaviorMetrics measures how accounts trade, one row an address in their order.
 func (r *reader) behaviorMetrics(ctx context.Context, in catalog.BehaviorMetricsIn) ([]catalog.BehaviorMetricsRow, error) {
 	now := api.Now(ctx).UnixMilli()
+	in.Addresses = once(in.Addresses)
 	rows := make([]catalog.BehaviorMetricsRow, 0, len(in.Addresses))
 	var unknown []string
 	for stats, err := range accountstats.Read(ctx, r.series, texts(in.Addresses)) {

@@ -337,7 +337,7 @@ func TestABusyAccountIsSummedUpExactly(t *testing.T) {
 	}
 	b.write(t)
 	got := apitest.Data[[]catalog.AddressStatisticsRow](t, b.post(t, "batch-addr-stat", body{"addresses": []string{carol, alice, alice}}))
-	if len(got) != 3 || got[0] != (catalog.AddressStatisticsRow{Address: carol}) || *got[1].ClosePosCount != want || *got[2].ClosePosCount != want || *got[1].OrderCount != 3*want || *got[1].WinRate != 1 {
+	if len(got) != 2 || got[0] != (catalog.AddressStatisticsRow{Address: carol}) || *got[1].ClosePosCount != want || *got[1].OrderCount != 3*want || *got[1].WinRate != 1 {
 		t.Errorf("%+v, want %d trades", got, want)
 	}
 	if want <= 2*readAtOnce {

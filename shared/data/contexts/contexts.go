@@ -3,6 +3,7 @@
 package contexts
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -18,6 +19,7 @@ const Name = "contexts"
 // View is the figures of all coins.
 type View struct {
 	Time  int64                      `json:"time"`  // of the newest figures, ms
+	Times map[string]int64           `json:"times"` // of those of each dex, ms
 	Perps map[string]json.RawMessage `json:"perps"` // the venue's metaAndAssetCtxs by dex; the main one is ""
 	Spot  json.RawMessage            `json:"spot"`  // the venue's spotMetaAndAssetCtxs; empty where it is not known
 
@@ -33,9 +35,13 @@ var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second, After:
 
 // Marks are the mark prices of all coins.
 type Marks struct {
-	Time int64 // of the newest figures, ms
-	Px   market.Marks
+	Time  int64            // of the newest figures, ms
+	Times map[string]int64 // of those of each dex, ms
+	Px    market.Marks
 }
+
+// Of is the time of the figures of a dex, ms.
+func (m *Marks) Of(dex string) int64 { return cmp.Or(m.Times[dex], m.Time) }
 
 // MarksOnly is the same view, read as its mark prices.
 var MarksOnly = store.ViewType[Marks]{Name: Name, Period: Published.Period, Read: func(body []byte) (Marks, error) {
@@ -43,7 +49,7 @@ var MarksOnly = store.ViewType[Marks]{Name: Name, Period: Published.Period, Read
 	if err != nil {
 		return Marks{}, err
 	}
-	m := Marks{Time: v.Time, Px: make(market.Marks, len(v.Marks))}
+	m := Marks{Time: v.Time, Times: v.Times, Px: make(market.Marks, len(v.Marks))}
 	for coin, px := range v.Marks {
 		if m.Px[coin], err = market.ParseDecimal(px); err != nil {
 			return Marks{}, fmt.Errorf("mark price of %s: %w", coin, err)

@@ -16,6 +16,7 @@ func TestTheStoredView(t *testing.T) {
 		Values: rapid.Custom(func(t *rapid.T) View {
 			v := View{
 				Time:  markettest.Time().Draw(t, "time"),
+				Times: rapid.MapOfN(rapid.SampledFrom([]string{"", "xyz"}), markettest.Time(), 0, 2).Draw(t, "times"),
 				Perps: rapid.MapOfN(rapid.SampledFrom([]string{"", "xyz"}), raw, 0, 2).Draw(t, "perps"),
 				Marks: rapid.MapOfN(markettest.Coin(), markettest.Decimal(6, 6), 0, 5).Draw(t, "marks"),
 			}
