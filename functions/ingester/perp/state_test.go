@@ -102,7 +102,7 @@ func TestTheContextsViewHoldsWhatTheVenueWrote(t *testing.T) {
 	spot := must.Get(wire.ParseSpotContexts(noon.UnixMilli(), []byte(`[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]]`)))(t)
 	c := applied(t, s, noon, false, market.Events{Contexts: []market.Contexts{
 		contextsOf(noon.Add(-time.Second), "", "BTC", "100.5", "0.0000125"), contextsOf(noon, "xyz", "xyz:GOLD", "4001.5", "0.0"), spot}})
-	const want = `{"time":1795262430000,"perps":{"":[{"universe":[{"name":"BTC"}]},[{"markPx":"100.5","funding":"0.0000125","premium":"0.0003"}]],` +
+	const want = `{"time":1795262430000,"times":{"":1795262429000,"xyz":1795262430000},"perps":{"":[{"universe":[{"name":"BTC"}]},[{"markPx":"100.5","funding":"0.0000125","premium":"0.0003"}]],` +
 		`"xyz":[{"universe":[{"name":"xyz:GOLD"}]},[{"markPx":"4001.5","funding":"0.0","premium":"0.0003"}]]},"spot":[{"tokens":[]},[{"coin":"@107","markPx":"31.5"}]],"marks":{"@107":"31.5","BTC":"100.5","xyz:GOLD":"4001.5"}}`
 	equal(t, "view", view(c, contexts.Name), want)
 	next := newSet()
