@@ -44,10 +44,10 @@ type Kind struct {
 
 var (
 	// Accounts are wanted by their addresses.
-	Accounts = Kind{Name: "anchors", Most: 500, Lasts: 10 * time.Minute, Refresh: 5 * time.Minute, Wait: time.Second, Waits: 10}
+	Accounts = Kind{Name: "anchors", Most: 500, Lasts: 10 * time.Minute, Refresh: 5 * time.Minute, Wait: time.Second, Waits: 4}
 
 	// Pairs are wanted by their keys.
-	Pairs = Kind{Name: "pairs", Most: 20, Lasts: 24 * time.Hour, Refresh: 6 * time.Hour, Wait: 4 * time.Second, Waits: 5}
+	Pairs = Kind{Name: "pairs", Most: 20, Lasts: 24 * time.Hour, Refresh: 6 * time.Hour, Wait: 4 * time.Second, Waits: 2}
 )
 
 const (
