@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"quotary/shared/market"
 	"quotary/shared/text/jsonscan"
@@ -182,12 +183,8 @@ func (b *book) hold(waiting []BookUpdate) {
 func (u *BookUpdate) weight() int { return 1 + len(u.Bids) + len(u.Asks) }
 
 func (b *book) apply(u *BookUpdate) {
-	for _, l := range u.Bids {
-		b.bids.set(l)
-	}
-	for _, l := range u.Asks {
-		b.asks.set(l)
-	}
+	b.bids.change(u.Bids)
+	b.asks.change(u.Asks)
 	b.last, b.time = u.Last, u.Time
 }
 
@@ -205,28 +202,76 @@ type side struct {
 	// worst is the price behind which levels are not all known, where bounded is set.
 	worst   market.Decimal
 	bounded bool
+
+	moved int // how many levels changes have moved, and have been
 }
+
+// bookRoom is room for the changes of an update, and for the levels among which they are, which
+// is as much as a side: few serve all books.
+type bookRoom struct{ changes, tail []market.PairLevel }
+
+var bookRooms = sync.Pool{New: func() any { return new(bookRoom) }}
 
 // maxLevels bounds a side: the worst are dropped.
 const maxLevels = 5000
 
-// set sets the size at a price.
-func (s *side) set(l market.PairLevel) {
-	i, found := slices.BinarySearchFunc(s.levels, l.Px, func(have market.PairLevel, px market.Decimal) int { return s.sign * have.Px.Cmp(px) })
-	switch {
-	case l.Sz.IsZero() && found:
-		s.levels = slices.Delete(s.levels, i, i+1)
-	case l.Sz.IsZero():
-	case found:
-		s.levels[i] = l
-	default:
-		s.levels = slices.Insert(s.levels, i, l)
-		if len(s.levels) > maxLevels {
-			s.levels = slices.Delete(s.levels, 0, 1)
+// change sets the sizes at prices, of which the last of one price counts. Levels move once,
+// however many change, and only those that are no worse than all that do: an exchange mostly
+// changes the best ones, whoever wants to cost much does not.
+func (s *side) change(levels []market.PairLevel) {
+	room := bookRooms.Get().(*bookRoom)
+	defer bookRooms.Put(room)
+	changes := s.sorted(room.changes[:0], levels)
+	room.changes = changes
+	if len(changes) == 0 {
+		return
+	}
+	from, _ := slices.BinarySearchFunc(s.levels, changes[0].Px, s.compare)
+	room.tail = append(room.tail[:0], s.levels[from:]...)
+	s.moved += len(room.tail) + len(changes)
+	s.levels = s.levels[:from]
+	tail := room.tail
+	for i, l := range changes {
+		if i+1 < len(changes) && l.Px.Equal(changes[i+1].Px) {
+			continue
+		}
+		worse, found := slices.BinarySearchFunc(tail, l.Px, s.compare)
+		s.levels = append(s.levels, tail[:worse]...)
+		if tail = tail[worse:]; found {
+			tail = tail[1:]
+		}
+		if !l.Sz.IsZero() {
+			s.levels = append(s.levels, l)
+		}
+	}
+	s.levels = append(s.levels, tail...)
+	if over := len(s.levels) - maxLevels; over > 0 {
+		s.levels = slices.Delete(s.levels, 0, over)
+		s.bound(true)
+	}
+}
+
+// sorted appends the changes of a side, the worst first, without those behind the worst level that
+// change nothing: where none is, or none is kept as the side is full.
+func (s *side) sorted(changes, levels []market.PairLevel) []market.PairLevel {
+	for _, l := range levels {
+		if len(s.levels) == 0 || s.compare(s.levels[0], l.Px) <= 0 {
+			changes = append(changes, l)
+			continue
+		}
+		switch full := len(s.levels) == maxLevels; {
+		case !full: // what is gone there may be in the update, too
+			changes = append(changes, l)
+		case !l.Sz.IsZero():
 			s.bound(true)
 		}
 	}
+	slices.SortStableFunc(changes, func(a, b market.PairLevel) int { return s.compare(a, b.Px) })
+	return changes
 }
+
+// compare is below 0 for a level that is worse than a price.
+func (s *side) compare(l market.PairLevel, px market.Decimal) int { return s.sign * l.Px.Cmp(px) }
 
 // bound notes, if there are others behind, that levels are known up to the worst.
 func (s *side) bound(others bool) {

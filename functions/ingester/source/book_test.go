@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -353,9 +354,79 @@ func TestASideIsBounded(t *testing.T) {
 	t.Parallel()
 	s := side{sign: 1}
 	for px := range int64(7000) {
-		s.set(level(px+1, 1))
+		s.change([]market.PairLevel{level(px+1, 1)})
 	}
 	if best, enough := s.best(1); len(s.levels) != 5000 || !enough || !best[0].Px.Equal(market.DecimalFromInt(7000)) {
 		t.Errorf("%d levels, the best at %v", len(s.levels), best)
+	}
+}
+
+// What a side knows is what the exchange has, also where it holds no more levels.
+func TestAFullSideIsThatOfTheExchangeAsFarAsItIsKnown(t *testing.T) {
+	t.Parallel()
+	for _, sign := range []int{1, -1} {
+		r := rand.New(rand.NewPCG(1, 2))
+		s, exchange := side{sign: sign}, map[int64]int64{}
+		for range 150 {
+			var u []market.PairLevel
+			for range r.IntN(400) {
+				px, sz := 1+r.Int64N(12_000), max(0, r.Int64N(20)-4)
+				u = append(u, level(px, sz))
+				if exchange[px] = sz; sz == 0 {
+					delete(exchange, px)
+				}
+			}
+			s.change(u)
+			got, enough := s.best(maxLevels)
+			want := best(exchange, int64(sign), maxLevels)
+			if !enough {
+				want = want[:min(len(got), len(want))]
+			}
+			same := func(a, b market.PairLevel) bool { return a.Px.Equal(b.Px) && a.Sz.Equal(b.Sz) }
+			if !slices.EqualFunc(want, got, same) || len(s.levels) > maxLevels {
+				t.Fatalf("%d levels, enough: %t (-want +got):\n%s", len(s.levels), enough, cmp.Diff(want, got, equal))
+			}
+		}
+		if len(s.levels) < 4000 || !s.bounded {
+			t.Errorf("%d levels, bounded: %t", len(s.levels), s.bounded)
+		}
+	}
+}
+
+// An update moves each level once at most, and those behind the worst of a full side none.
+func TestTheWorkOfAnUpdateIsThatOfItsLevelsAndTheBook(t *testing.T) {
+	t.Parallel()
+	full := func() side {
+		s := side{sign: 1}
+		var u []market.PairLevel
+		for n := range int64(maxLevels) {
+			u = append(u, level(10_000+2*n, 1))
+		}
+		s.change(u)
+		return s
+	}
+	for name, c := range map[string]struct {
+		px   func(n int64) int64
+		most int
+	}{
+		"behind the worst":         {func(n int64) int64 { return 1 + n }, 0},
+		"behind, the worst first":  {func(n int64) int64 { return 9999 - n }, 0},
+		"just before the worst":    {func(n int64) int64 { return 10_001 + 2*n }, 2 * maxLevels},
+		"before it, the best last": {func(n int64) int64 { return 10_001 + 2*(maxLevels-n) }, 2 * maxLevels},
+		"the best":                 {func(n int64) int64 { return 30_000 + n }, maxLevels},
+		"those that are there":     {func(n int64) int64 { return 10_000 + 2*n }, 2 * maxLevels},
+	} {
+		s := full()
+		before := s.moved
+		var u []market.PairLevel
+		for n := range int64(maxLevels) {
+			u = append(u, level(c.px(n), 1))
+		}
+		if s.change(u); s.moved-before > c.most {
+			t.Errorf("%s: %d levels are moved, at most %d may be", name, s.moved-before, c.most)
+		}
+		if s.bounded == (name == "those that are there") {
+			t.Errorf("%s: that others are left out: %t", name, s.bounded)
+		}
 	}
 }
