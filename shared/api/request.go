@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -23,6 +22,7 @@ import (
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/signature"
 	"quotary/shared/gate/usage"
+	"quotary/shared/text/jsonscan"
 )
 
 // request is one request on its way through the family.
@@ -43,7 +43,8 @@ type request struct {
 	resource   string         // which matched this path of the catalog
 	authorizer map[string]any // and whose authorizer left this
 
-	fields map[string]json.RawMessage // the JSON body, once parsed
+	whole  *string                    // the body, once read
+	fields map[string]json.RawMessage // its members, once parsed
 	parsed bool
 }
 
@@ -64,23 +65,38 @@ func queryOf(r *http.Request) url.Values {
 	return query
 }
 
+// readBody reads the body, once.
+func (r *request) readBody() (string, error) {
+	if r.whole != nil {
+		return *r.whole, nil
+	}
+	var b strings.Builder
+	b.Grow(int(min(max(r.ContentLength, 0), catalog.MaxBody)) + 1)
+	if _, err := io.Copy(&b, io.LimitReader(r.Body, catalog.MaxBody+1)); err != nil {
+		return "", errUnreadable
+	}
+	if b.Len() > catalog.MaxBody {
+		return "", Refuse(catalog.ReasonBodyTooLarge, "the request body is too large: at most 1 MiB is accepted")
+	}
+	text := b.String()
+	r.whole = &text
+	return text, nil
+}
+
 // body returns the members of the JSON body; an empty body has none.
 func (r *request) body() (map[string]json.RawMessage, error) {
 	if r.parsed {
 		return r.fields, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, catalog.MaxBody+1))
+	text, err := r.readBody()
 	if err != nil {
-		return nil, errUnreadable
+		return nil, err
 	}
-	if len(text) > catalog.MaxBody {
-		return nil, Refuse(catalog.ReasonBodyTooLarge, "the request body is too large: at most 1 MiB is accepted")
-	}
-	if len(bytes.TrimSpace(text)) > 0 {
-		if !utf8.Valid(text) {
+	if strings.TrimSpace(text) != "" {
+		if !utf8.ValidString(text) {
 			return nil, Refuse(catalog.ReasonBadBody, "the request body is not valid UTF-8")
 		}
-		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder := json.NewDecoder(strings.NewReader(text))
 		if err := decoder.Decode(&r.fields); err != nil || r.fields == nil {
 			return nil, Refuse(catalog.ReasonBadBody, "the request body must be one JSON object")
 		}
@@ -92,30 +108,63 @@ func (r *request) body() (map[string]json.RawMessage, error) {
 	return r.fields, nil
 }
 
-// bodySignature reads the signature parameters from the JSON body. They may be
-// strings or numbers, as clients in the field send both.
+// bodySignature finds the signature parameters in the JSON body, which is parsed only once they
+// are good: whoever has no key costs a look at its members, without any copy.
 func (r *request) bodySignature() (signature.Params, error) {
-	fields, err := r.body()
-	if err != nil {
-		var known *Error
-		if errors.As(err, &known) && known.Reason == catalog.ReasonBodyTooLarge {
-			return signature.Params{}, err
-		}
+	text, err := r.readBody()
+	if known := (*Error)(nil); errors.As(err, &known) && known.Reason == catalog.ReasonBodyTooLarge {
+		return signature.Params{}, err
+	}
+	params, ok := signatureIn(text)
+	if err != nil || !ok {
 		return signature.Params{}, admission.Unsigned(catalog.ReasonSignatureMissing, "the signature parameters are neither in the query nor in a JSON body")
 	}
-	text := func(name string) string {
-		s, err := scalar(fields[name])
-		if err != nil {
-			return ""
-		}
-		return s
+	return params, nil
+}
+
+// maxMembers is how many members of a body are looked at for a signature. The longest lists of
+// parameters have some dozens, and the signature may stand behind them all.
+const maxMembers = 1000
+
+// signatureIn reads the signature parameters from a JSON object. They may be strings or numbers,
+// as clients in the field send both. What stands behind the last of them is not looked at; ok is
+// false for what is no object up to there.
+func signatureIn(text string) (p signature.Params, ok bool) {
+	if strings.TrimSpace(text) == "" {
+		return p, true
 	}
-	return signature.Params{
-		AccessKeyID: text(signature.AccessKeyID),
-		Nonce:       text(signature.Nonce),
-		Timestamp:   text(signature.Timestamp),
-		Signature:   text(signature.Signature),
-	}, nil
+	s := jsonscan.New(text)
+	members, complete := 0, false
+	ok = s.Object(func(name string) (ok bool) {
+		if members++; members > maxMembers {
+			return false
+		}
+		var to *string
+		switch name {
+		case signature.AccessKeyID:
+			to = &p.AccessKeyID
+		case signature.Nonce:
+			to = &p.Nonce
+		case signature.Timestamp:
+			to = &p.Timestamp
+		case signature.Signature:
+			to = &p.Signature
+		}
+		switch c := s.Peek(); {
+		case to != nil && c == '"':
+			*to, ok = s.Text()
+		case to != nil && (c == '-' || '0' <= c && c <= '9'):
+			*to, ok = s.Number()
+		default:
+			ok = s.Skip()
+		}
+		if to != nil && !utf8.ValidString(*to) {
+			return false
+		}
+		complete = p.AccessKeyID != "" && p.Nonce != "" && p.Timestamp != "" && p.Signature != ""
+		return ok && !complete
+	})
+	return p, ok || complete
 }
 
 // value returns that of a query parameter under any of its spellings, "" for none; an
