@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"quotary/shared/market"
-	"quotary/shared/text/visible"
 	"quotary/shared/venue/wire"
 )
 
@@ -27,12 +26,7 @@ func (i *Info) ClearinghouseState(ctx context.Context, user, dex string) (json.R
 // OpenOrders returns the open orders of an account on a dex, each as the venue
 // wrote it, but for what is hidden.
 func (i *Info) OpenOrders(ctx context.Context, user, dex string) ([]json.RawMessage, error) {
-	var orders []json.RawMessage
-	err := i.ask(ctx, weightOrders, infoRequest{Type: "frontendOpenOrders", User: user, Dex: dex}, &orders)
-	for n := range orders {
-		orders[n] = visible.JSON(orders[n])
-	}
-	return orders, err
+	return i.writtenList(ctx, weightOrders, infoRequest{Type: "frontendOpenOrders", User: user, Dex: dex})
 }
 
 // SpotBalances returns the spot balances of an account, and whether the venue shows them as
@@ -68,9 +62,8 @@ func (i *Info) Leverage(ctx context.Context, user, coin string) (market.Leverage
 }
 
 // LedgerUpdates returns the ledger updates of an account since a time that are
-// no funding, oldest first, each as the venue wrote it: {"time","hash","delta"}.
+// no funding, oldest first, each as the venue wrote it, {"time","hash","delta"}, but for what is
+// hidden.
 func (i *Info) LedgerUpdates(ctx context.Context, user string, since time.Time) ([]json.RawMessage, error) {
-	var updates []json.RawMessage
-	err := i.ask(ctx, weightLedger, infoRequest{Type: "userNonFundingLedgerUpdates", User: user, StartTime: max(1, since.UnixMilli())}, &updates)
-	return updates, err
+	return i.writtenList(ctx, weightLedger, infoRequest{Type: "userNonFundingLedgerUpdates", User: user, StartTime: max(1, since.UnixMilli())})
 }

@@ -108,6 +108,17 @@ func (i *Info) written(ctx context.Context, weight int, request infoRequest) (js
 	return visible.JSON(raw), err
 }
 
+// writtenList are the elements of an answer as the venue wrote them, for clients: but for what is
+// hidden in them.
+func (i *Info) writtenList(ctx context.Context, weight int, request infoRequest) ([]json.RawMessage, error) {
+	var list []json.RawMessage
+	err := i.ask(ctx, weight, request, &list)
+	for n := range list {
+		list[n] = visible.JSON(list[n])
+	}
+	return list, err
+}
+
 // SpotMeta returns the description of the spot markets as the venue wrote it, but for what is
 // hidden.
 func (i *Info) SpotMeta(ctx context.Context) (json.RawMessage, error) {

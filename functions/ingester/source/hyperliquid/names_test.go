@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
@@ -89,7 +90,7 @@ func TestAnswersThatAreKeptAsTheyAreHaveNothingHidden(t *testing.T) {
 	t.Parallel()
 	const name = "\"a\\u202eb\u2066\\u0000c\""
 	i := others(t, func(_ int, kind, _ string) string {
-		if kind == "frontendOpenOrders" {
+		if kind == "frontendOpenOrders" || kind == "userNonFundingLedgerUpdates" {
 			return `[{"coin":` + name + `}]`
 		}
 		return `{"universe":[{"name":` + name + `}]}`
@@ -100,6 +101,7 @@ func TestAnswersThatAreKeptAsTheyAreHaveNothingHidden(t *testing.T) {
 		"spotMeta":           must.Get(i.SpotMeta(t.Context()))(t),
 		"clearinghouseState": must.Get(i.ClearinghouseState(t.Context(), "0x1", ""))(t),
 		"frontendOpenOrders": must.Get(i.OpenOrders(t.Context(), "0x1", ""))(t)[0],
+		"ledger updates":     must.Get(i.LedgerUpdates(t.Context(), "0x1", time.Time{}))(t)[0],
 	} {
 		if !strings.Contains(string(raw), want) || len(raw) > len(`{"universe":[{"name":}]}`)+len(want) {
 			t.Errorf("%s: %q", kind, raw)
