@@ -103,6 +103,7 @@ var (
 	VenueFills    = dataset(Dataset{Name: "fills", Domain: PerpDomain, Holds: "fills of the accounts of Hyperliquid", Takes: takesNode})
 	VenueOrders   = dataset(Dataset{Name: "orders", Domain: PerpDomain, Holds: "orders of the accounts of Hyperliquid", Takes: takesNode})
 	VenueLedgers  = dataset(Dataset{Name: "ledgers", Domain: PerpDomain, Holds: "ledger updates of the accounts of Hyperliquid", Takes: takesNode})
+	VenuePayments = dataset(Dataset{Name: "payments", Domain: PerpDomain, Holds: "funding payments of the accounts of Hyperliquid", Takes: takesNode})
 	VenueAccounts = dataset(Dataset{Name: "accounts", Domain: PerpDomain, Holds: "states of the accounts of Hyperliquid", Takes: takesVenue + " or " + takesNode, OnDemand: true})
 )
 

@@ -9,7 +9,7 @@ import (
 // The pass to the venue's own kind of question, and states of many accounts.
 var (
 	// Answers the venue's own kinds of question, by the type in the body.
-	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders)
+	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments)
 )
 
 var _ = does(PerpInfo, readLog, readSeries, readViews)
@@ -30,6 +30,8 @@ var InfoTypes = []Variant{
 	{Name: "spotMetaAndAssetCtxs", From: VenueContexts, About: "A list of two: what spotMeta answers, and the figures of the spot pairs."},
 	{Name: "userFills", From: VenueFills, Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
 	{Name: "userFillsByTime", From: VenueFills, Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
+	{Name: "userFunding", From: VenuePayments, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What an account paid and received for funding in a span, oldest first: {time, hash, delta: {type, coin, usdc, szi, fundingRate, nSamples}}; usdc is negative where it paid. Of more than 500 it has the oldest whole hours: continue behind the last time."},
+	{Name: "userNonFundingLedgerUpdates", From: VenueLedgers, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What moved the funds of an account in a span (deposits, withdrawals, transfers, ...), oldest first, 500 at most: {time, hash, delta}, with the delta as the venue wrote it. Continue from the last time."},
 
 	{Name: "activeAssetData", Planned: true},
 	{Name: "clearinghouseState", Planned: true},
@@ -38,8 +40,6 @@ var InfoTypes = []Variant{
 	{Name: "portfolio", Planned: true},
 	{Name: "spotClearinghouseState", Planned: true},
 	{Name: "userFees", Planned: true},
-	{Name: "userFunding", Planned: true},
-	{Name: "userNonFundingLedgerUpdates", Planned: true},
 	{Name: "userTwapSliceFills", Planned: true},
 	{Name: "webData2", Planned: true},
 }
@@ -142,6 +142,24 @@ type InfoLiquidation struct {
 	LiquidatedUser string `json:"liquidatedUser,omitempty"`
 	MarkPx         string `json:"markPx,omitempty"`
 	Method         string `json:"method,omitempty"` // market, backstop or adl
+}
+
+// InfoUpdate is a funding payment or another update of an account's ledger in the venue's own
+// shape, as userFunding and userNonFundingLedgerUpdates report it.
+type InfoUpdate struct {
+	Time  int64           `json:"time"`  // ms
+	Hash  string          `json:"hash"`  // of the transaction; zeros of a funding payment, which has none
+	Delta json.RawMessage `json:"delta"` // [FundingDelta], or what the venue wrote
+}
+
+// FundingDelta is what an account paid or received for a position at a full hour.
+type FundingDelta struct {
+	Type        string `json:"type"` // funding
+	Coin        string `json:"coin"`
+	USDC        string `json:"usdc"` // quote units, negative was paid
+	Szi         string `json:"szi"`  // the position, negative is short
+	FundingRate string `json:"fundingRate"`
+	NSamples    *int64 `json:"nSamples"` // null: each hour is told by itself
 }
 
 // FundingRate is what longs paid shorts in one hour per unit of notional, as

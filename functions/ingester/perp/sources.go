@@ -98,7 +98,7 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	// What funding was paid, for which the public API is asked too, with its past; and
 	// what moved on ledgers.
 	for _, stream := range hyperliquid.LedgerStreams {
-		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers)...)
+		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers, catalog.VenuePayments)...)
 	}
 	return sources
 }

@@ -53,6 +53,9 @@ var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.Raw
 	"spotMetaAndAssetCtxs": (*info).spotContexts,
 	"userFills":            (*info).userFills,
 	"userFillsByTime":      (*info).userFillsByTime,
+	"userFunding":          (*info).userFunding,
+
+	"userNonFundingLedgerUpdates": (*info).ledgerUpdates,
 }
 
 // member is a member of the request that some type needs.

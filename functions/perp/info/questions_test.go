@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +11,10 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/ledgers"
+	"quotary/shared/data/payments"
+	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 )
 
 // values are a value of each member of a request.
@@ -45,6 +50,8 @@ func TestATypeDependsOnItsMembersAlone(t *testing.T) {
 	w.candles(t, "BTC", apitest.Start.Add(-time.Hour), 0, 1, 2)
 	w.put(t, combined()...)
 	w.putOrders(t, order(0, 0, "open"), order(0, 5, "filled"))
+	storetest.PutLog(t, w.log, payments.Name, payments.AppendRows, market.FundingPayment{Address: alice, Coin: "BTC", Time: start + 1, USDC: "1.5", Szi: "2.0", Rate: "0.0001"})
+	storetest.PutLog(t, w.log, ledgers.Name, ledgers.AppendRows, market.Ledger{Address: alice, Time: start + 1, Hash: "0x1", Type: "deposit", Delta: json.RawMessage(`{"type":"deposit","usdc":"1.0"}`)})
 	for _, kind := range catalog.InfoTypes {
 		if kind.Planned {
 			continue

@@ -61,6 +61,12 @@ func Newest(ctx context.Context, l *store.Log, address string, from time.Time, l
 	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, Newest: true, Limit: limit})
 }
 
+// Window returns the updates of an account between two times, both inclusive and open when
+// zero, oldest first. The caller takes limit of them at most.
+func Window(ctx context.Context, l *store.Log, address string, from, to time.Time, limit int) iter.Seq2[market.Ledger, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, To: to, Limit: limit})
+}
+
 // NewestFunds returns the deposits and withdrawals of USDC of an account between two times, both
 // inclusive and open when zero, newest first. The caller probably takes expect of them.
 func NewestFunds(ctx context.Context, l *store.Log, address string, from, to time.Time, expect int) iter.Seq2[market.Ledger, error] {
