@@ -69,7 +69,7 @@ func (f *anchorFollower) leverages(ctx context.Context, one WantedAnchor) (by ma
 	by = map[string]market.Leverage{}
 	for _, coin := range one.Coins {
 		dex := market.DexOf(coin)
-		if f.isSilent(dex, time.Now()) {
+		if f.silent.has(dex, time.Now()) {
 			continue
 		}
 		leverage, err := f.Info.Leverage(ctx, one.Address, coin)
@@ -140,7 +140,7 @@ func (f *anchorFollower) mode(ctx context.Context, one WantedAnchor) market.Mode
 // states are those of dexs that answer, the main one last: without it there is none.
 func (f *anchorFollower) states(ctx context.Context, address string, dexs []string) (states []market.AccountState, err error) {
 	for _, dex := range dexs {
-		if dex == "" || f.isSilent(dex, time.Now()) {
+		if dex == "" || f.silent.has(dex, time.Now()) {
 			continue
 		}
 		var state market.AccountState
@@ -148,7 +148,7 @@ func (f *anchorFollower) states(ctx context.Context, address string, dexs []stri
 		if err == nil {
 			state, err = wire.ParseAccount(raw, dex)
 		} else {
-			f.noteSilent(dex, time.Now())
+			f.silent.note(dex, time.Now())
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -161,21 +161,6 @@ func (f *anchorFollower) states(ctx context.Context, address string, dexs []stri
 	}
 	main, err := f.state(ctx, address, "")
 	return append(states, main), err
-}
-
-// isSilent reports whether a dex is not asked now.
-func (f *anchorFollower) isSilent(dex string, now time.Time) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return now.Before(f.silent[dex])
-}
-
-// noteSilent has a dex that does not answer left in peace for a while: to wait for it with every
-// account would keep all of them waiting.
-func (f *anchorFollower) noteSilent(dex string, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.silent[dex] = now.Add(dexSilentFor)
 }
 
 // spot asks for the balances, which have no time, and completes the answer. They are those of

@@ -64,8 +64,6 @@ const (
 	// anchorsAll is how often all dexs are asked about an account, and its mode: in between
 	// only those dexs that it uses.
 	anchorsAll = time.Hour
-	// dexSilentFor is for how long a builder's dex is not asked after it did not answer.
-	dexSilentFor = 5 * time.Minute
 	// spotTries is how often balances that stand behind positions are asked for, until no mark
 	// moves meanwhile: see [anchorFollower.spot].
 	spotTries = 5
@@ -131,12 +129,12 @@ type anchorFollower struct {
 	dexs   []string
 	listed time.Time // when dexs were
 
-	publicModes bool                 // modes are asked of Public
-	silent      map[string]time.Time // until when dexs that did not answer are not asked
+	publicModes bool // modes are asked of Public
+	silent      silentDexs
 }
 
 func newAnchorFollower(a *Anchors, sink Sink) *anchorFollower {
-	return &anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}, silent: map[string]time.Time{}}
+	return &anchorFollower{Anchors: a, sink: sink, known: map[string]*anchored{}}
 }
 
 // ask asks about an account. The error is of the sink.

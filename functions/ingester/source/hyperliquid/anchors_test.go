@@ -251,7 +251,7 @@ func TestADexThatDoesNotAnswerCostsNoOther(t *testing.T) {
 			down[dex] = true
 		}
 		if step.calm {
-			clear(f.silent)
+			clear(f.silent.until)
 		}
 		said, err := f.question(t.Context(), one)
 		if err != nil || said.Dexes[len(said.Dexes)-1].Dex != "" || said.SpotTime == 0 || said.Listed["xyz"] > 0 != !slices.Contains(step.silent, "xyz") {
@@ -330,17 +330,6 @@ func TestAnAnswerThatIsWrongIsNoAnchor(t *testing.T) {
 		if len(got[0].Dexes) > 0 || got[0].SpotTime > 0 || a.Stats.Malformed.Load() == 0 {
 			t.Errorf("%s: %+v, %d malformed", kind, got[0], a.Stats.Malformed.Load())
 		}
-	}
-}
-
-// A dex that has not answered about one account is not waited for with every other.
-func TestADexThatDoesNotAnswerIsLeftInPeaceForAWhile(t *testing.T) {
-	t.Parallel()
-	now := time.UnixMilli(1_800_000_000_000)
-	f := newAnchorFollower(new(Anchors), nil)
-	f.noteSilent("abc", now)
-	if last := now.Add(dexSilentFor); !f.isSilent("abc", last.Add(-time.Millisecond)) || f.isSilent("abc", last) || f.isSilent("xyz", now) {
-		t.Errorf("it is left in peace until %s, others too: %t", f.silent["abc"], f.isSilent("xyz", now))
 	}
 }
 

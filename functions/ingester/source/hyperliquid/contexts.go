@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
@@ -25,7 +27,7 @@ type Contexts struct {
 	Log   *slog.Logger
 
 	Every time.Duration // between looks at the main dex; 0 means ten seconds
-	Rest  time.Duration // between looks at the others; 0 means a minute
+	Rest  time.Duration // between looks at the others and spot; 0 means a minute
 }
 
 const (
@@ -33,17 +35,23 @@ const (
 	contextsRest  = time.Minute
 )
 
-// Follow delivers contexts until ctx ends or the sink fails. It runs in the
-// caller's goroutine.
+// Follow delivers contexts until ctx ends or the sink fails. It owns two goroutines, so that
+// nobody waits for the main dex while another does not answer, and ends after both.
 func (c *Contexts) Follow(ctx context.Context, sink Sink) error {
-	var rest time.Time // when to ask for the others
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return c.again(ctx, cmp.Or(c.Every, contextsEvery), sink, c.main) })
+	var silent silentDexs
+	group.Go(func() error {
+		return c.again(ctx, cmp.Or(c.Rest, contextsRest), sink, func(ctx context.Context, sink Sink) error { return c.others(ctx, sink, &silent) })
+	})
+	return group.Wait()
+}
+
+// again looks, and looks again so long after, or later where it has failed.
+func (c *Contexts) again(ctx context.Context, every time.Duration, sink Sink, look func(context.Context, Sink) error) error {
 	for try := 1; ; {
-		pause := cmp.Or(c.Every, contextsEvery)
-		err := c.main(ctx, sink)
-		if err == nil && !time.Now().Before(rest) {
-			rest = time.Now().Add(cmp.Or(c.Rest, contextsRest))
-			err = c.others(ctx, sink)
-		}
+		pause := every
+		err := look(ctx, sink)
 		if end := final(ctx, err); end != nil {
 			return end
 		}
@@ -68,24 +76,30 @@ func (c *Contexts) main(ctx context.Context, sink Sink) error {
 	return c.deliver(ctx, sink, contexts)
 }
 
-// others asks for the other dexs and spot. What cannot be read of one does not
-// hold up the others.
-func (c *Contexts) others(ctx context.Context, sink Sink) error {
+// others asks for spot and the other dexs, but for those that are silent. What cannot be read of
+// one does not hold up the others.
+func (c *Contexts) others(ctx context.Context, sink Sink, silent *silentDexs) error {
+	spot, err := c.Info.SpotContexts(ctx)
+	if err := c.noted(ctx, sink, spot, err); err != nil {
+		return err
+	}
 	dexs, err := c.Info.PerpDexs(ctx)
 	if err != nil {
 		return err
 	}
 	for _, dex := range dexs {
-		if dex == "" {
+		if dex == "" || silent.has(dex, time.Now()) {
 			continue
 		}
 		contexts, err := c.Info.Contexts(ctx, dex)
-		if err = c.noted(ctx, sink, contexts, err); err != nil {
+		if err != nil {
+			silent.note(dex, time.Now())
+		}
+		if err := c.noted(ctx, sink, contexts, err); err != nil {
 			return err
 		}
 	}
-	contexts, err := c.Info.SpotContexts(ctx)
-	return c.noted(ctx, sink, contexts, err)
+	return nil
 }
 
 func (c *Contexts) noted(ctx context.Context, sink Sink, contexts market.Contexts, err error) error {

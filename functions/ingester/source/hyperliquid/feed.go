@@ -52,6 +52,7 @@ type Feed struct {
 
 	info      *Info
 	described map[string]json.RawMessage // by dex: as it was described last; of the goroutine that looks
+	silent    silentDexs                 // at looks
 
 	mu sync.Mutex
 	// wanted are the subscriptions in order of their discovery; news signals the

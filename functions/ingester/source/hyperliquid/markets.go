@@ -54,17 +54,21 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 	meta := &market.Meta{Perps: map[string]json.RawMessage{}}
 	var mids []market.Mids
 	for _, dex := range dexs {
+		if known, ok := f.described[dex]; ok {
+			meta.Perps[dex] = known // for as long as it does not answer
+		}
+		if f.silent.has(dex, time.Now()) {
+			continue
+		}
 		raw, err := f.info.Meta(ctx, dex)
 		var px map[string]string
 		if err == nil {
 			px, err = f.info.AllMids(ctx, dex)
 		}
 		if dex != "" && err != nil && ctx.Err() == nil { // strangers make dexs: one that does not answer costs no other
+			f.silent.note(dex, time.Now())
 			f.Stats.Malformed.Add(1)
-			f.Log.Warn("a dex is left out until the next look, but for what is known of it", "dex", dex, "error", err.Error())
-			if raw, known := f.described[dex]; known {
-				meta.Perps[dex] = raw
-			}
+			f.Log.Warn("a dex is left out for a while, but for what is known of it", "dex", dex, "for", dexSilentFor.String(), "error", err.Error())
 			continue
 		}
 		if err != nil {

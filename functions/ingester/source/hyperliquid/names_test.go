@@ -158,6 +158,7 @@ func TestADexThatFailsCostsNoOther(t *testing.T) {
 					stored := f.described
 					f.described, f.Stored = nil, func(context.Context) (map[string]json.RawMessage, error) { return stored, nil }
 				}
+				clear(f.silent.until) // as a while later
 				meta, mids := must.Get2(f.look(t.Context()))(t)
 				known := !failing || n > 1 || len(f.described) == 3
 				if _, has := meta.Perps["evil"]; has != known || meta.Perps[""] == nil || meta.Perps["xyz"] == nil || len(mids) < 2 {
