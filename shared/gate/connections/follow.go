@@ -176,7 +176,7 @@ func (f *following) apply(r types.Record) {
 		return
 	}
 	if r.EventName == types.OperationTypeRemove {
-		f.emit(f.state.delete(nil, imageOf(r.Dynamodb.OldImage))...)
+		f.emit(f.state.delete(imageOf(r.Dynamodb.OldImage))...)
 		return
 	}
 	f.emit(f.state.put(nil, imageOf(r.Dynamodb.NewImage), f.store.clock(), false)...)

@@ -16,6 +16,7 @@ import (
 type state struct {
 	conns   map[string]*known
 	deleted map[[2]string]bool // id and sort key of what the last scan did not show any longer
+	looked  int                // at how many items that wait the deletions looked
 }
 
 // known is one connection.
@@ -26,7 +27,10 @@ type known struct {
 	below     map[string]below
 	held      map[string]int // by address: the groups that have it
 
-	waiting []waiting // items that came before the connection, or are left of one
+	// By sort key, each as often as it was written: items that came before the
+	// connection, or are left of one. The end of a connection deletes each of them.
+	waiting map[string][]waiting
+	waited  int       // how many have ever waited
 	since   time.Time // when the first of them came
 }
 
@@ -34,6 +38,7 @@ type known struct {
 type waiting struct {
 	image
 	found bool
+	place int // in the order in which they came
 }
 
 // below is an item below a connection.
@@ -70,7 +75,7 @@ func (st *state) load(images []image, now time.Time) (events []Event) {
 	st.deleted = make(map[[2]string]bool)
 	for _, id := range slices.Sorted(maps.Keys(st.conns)) {
 		k := st.conns[id]
-		k.waiting = slices.DeleteFunc(k.waiting, func(w waiting) bool { return !found[id][w.sort()] })
+		maps.DeleteFunc(k.waiting, func(sk string, _ []waiting) bool { return !found[id][sk] })
 		for _, sk := range slices.Sorted(maps.Keys(k.below)) {
 			if !found[id][sk] {
 				if !strings.HasPrefix(sk, prefixSubscription) { // whose key may come again
@@ -132,10 +137,19 @@ func (st *state) put(events []Event, im image, now time.Time, found bool) []Even
 	case im.sort() == sortConnection:
 		return events
 	case !k.connected:
-		k.waiting = append(k.waiting, waiting{im, found})
+		k.wait(im, found)
 		return events
 	}
 	return k.putBelow(events, im, found)
+}
+
+// wait keeps an item until its connection comes, or it is deleted itself.
+func (k *known) wait(im image, found bool) {
+	if k.waiting == nil {
+		k.waiting = make(map[string][]waiting)
+	}
+	k.waited++
+	k.waiting[im.sort()] = append(k.waiting[im.sort()], waiting{im, found, k.waited})
 }
 
 // putBelow takes an item below a connection as it is now.
@@ -216,15 +230,17 @@ func (k *known) update(events []Event, im *image) []Event {
 	}
 	k.Connection, k.connected = c, true
 	events = append(events, Connected{c})
-	for _, e := range k.waiting {
-		events = k.putBelow(events, e.image, e.found)
+	came := slices.Concat(slices.Collect(maps.Values(k.waiting))...)
+	slices.SortFunc(came, func(a, b waiting) int { return cmp.Compare(a.place, b.place) })
+	for _, w := range came {
+		events = k.putBelow(events, w.image, w.found)
 	}
 	k.waiting = nil
 	return events
 }
 
 // delete takes an item that is gone, as it was.
-func (st *state) delete(events []Event, im image) []Event {
+func (st *state) delete(im image) (events []Event) {
 	k := st.conns[im.id()]
 	if k == nil {
 		return events
@@ -238,9 +254,15 @@ func (st *state) delete(events []Event, im image) []Event {
 		}
 		return events
 	}
-	k.waiting = slices.DeleteFunc(k.waiting, func(e waiting) bool {
-		return e.sort() == im.sort() && e.version().compare(im.version()) <= 0
+	left := slices.DeleteFunc(k.waiting[im.sort()], func(w waiting) bool {
+		st.looked++
+		return w.version().compare(im.version()) <= 0
 	})
+	if len(left) == 0 {
+		delete(k.waiting, im.sort())
+	} else {
+		k.waiting[im.sort()] = left
+	}
 	if len(k.waiting) == 0 && !k.closing {
 		delete(st.conns, k.ID)
 	}
@@ -269,10 +291,10 @@ func (st *state) drop(events []Event, k *known) []Event {
 		return events
 	}
 	for sk, b := range k.below {
-		k.waiting = append(k.waiting, waiting{image: image{text: map[string]string{
+		k.wait(image{text: map[string]string{
 			attrPK: prefixConnection + k.ID, attrSK: sk,
 			attrTime: number(b.time), attrWrites: number(b.writes),
-		}}})
+		}}, false)
 	}
 	k.connected, k.below, k.held = false, make(map[string]below), make(map[string]int)
 	return append(events, Disconnected{k.Connection})

@@ -8,6 +8,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -47,12 +48,73 @@ func TestTheStateHasNoAddressesButThoseThatAreFollowed(t *testing.T) {
 			for _, b := range k.below {
 				known += len(b.addresses)
 			}
-			for _, w := range k.waiting {
-				known += len(w.addresses)
+			for _, written := range k.waiting {
+				for _, w := range written {
+					known += len(w.addresses)
+				}
 			}
 		}
 		if known != 100 || len(st.conns) != 1 {
 			t.Errorf("of %s are known %d addresses of %d connections, want the 100 that are followed", how, known, len(st.conns))
 		}
 	}
+}
+
+// A connection may have tens of thousands of items, and one loop follows all connections:
+// the deletion of an item looks at no other.
+func TestTheEndOfAConnectionCostsInProportionToItsItems(t *testing.T) {
+	t.Parallel()
+	const groups = 2000
+	item := func(sk string, written int) image {
+		return image{text: map[string]string{attrPK: prefixConnection + "a=", attrSK: sk, attrTime: number(int64(written)), attrWrites: "1"}}
+	}
+	var st state
+	now := time.Now()
+	st.put(nil, item(sortConnection, 1), now, false)
+	var below []image
+	for i := range groups {
+		group := item(fmt.Sprint(prefixGroup, i), i)
+		group.addresses = []string{fmt.Sprint(i)}
+		below = append(below, group)
+		st.put(nil, group, now, false)
+	}
+	closing := item(sortConnection, 2)
+	closing.text[attrClosing] = "1"
+	st.put(nil, closing, now, false)
+	for _, group := range below {
+		st.delete(group)
+	}
+	st.delete(closing)
+	if st.looked != groups || len(st.conns) != 0 {
+		t.Errorf("the deletion of %d items looked at %d, and leaves %d connections", groups, st.looked, len(st.conns))
+	}
+}
+
+// What came before its connection is told in the order in which it came, each write of an
+// item, but not what was deleted meanwhile.
+func TestItemsThatWaitedAreToldInTheOrderInWhichTheyCame(t *testing.T) {
+	t.Parallel()
+	var st state
+	now := time.Now()
+	group := func(sk string, written int, addresses ...string) image {
+		return image{addresses: addresses, text: map[string]string{
+			attrPK: prefixConnection + "a=", attrSK: prefixGroup + sk, attrTime: number(int64(written)), attrWrites: "1",
+		}}
+	}
+	for _, im := range []image{
+		group("z", 1, "0x1"), group("b", 2, "0x2"), group("gone", 3, "0x3"), group("z", 4, "0x1", "0x4"), group("a", 5, "0x5"),
+	} {
+		st.put(nil, im, now, false)
+	}
+	st.delete(group("gone", 3))
+	st.delete(group("b", 1)) // late: it was written again
+	connection := group("", 0)
+	connection.text[attrSK] = sortConnection
+	var told []string
+	for _, e := range st.put(nil, connection, now, false) {
+		if added, ok := e.(AddressesAdded); ok {
+			told = append(told, added.Addresses...)
+		}
+	}
+	check.Equalf(t, []string{"0x1", "0x2", "0x4", "0x5"}, told, "addresses")
 }
