@@ -115,7 +115,7 @@ generate: tools build ## write all that is generated from the catalog and what i
 	@go test -count=1 ./shared/catalog -update
 	@$(MAKE) --no-print-directory openapi
 	@go test -count=1 $$(grep -rl --include='*_test.go' 'droptest\.' shared/data | sed 's,^,./,; s,/[^/]*$$,,' | sort -u) -update
-	@$(GOTEST) -count=1 ./events -run 'Samples|TestCostsOfRequests' -update
+	@$(GOTEST) -count=1 ./events -run 'Samples|TestCostsOfRequests|Dearest' -update
 	@cd infra && go test -count=1 ./stacks -update
 
 readme: ## write the lists of the README and of docs/endpoints.md from the catalog

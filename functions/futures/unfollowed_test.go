@@ -79,7 +79,7 @@ func TestEveryEndpointOfAPairWantsItAndAnswersOnceItsPastIsRead(t *testing.T) {
 			for i := range many {
 				many[i] = string(rune('a'+i)) + "usdt:okex"
 			}
-			datatest.Want(t, w.wanted, w.Primary.AccessKey, many, w.Now())
+			datatest.Want(t, w.wanted, w.Primary.AccessKey, many, w.Now, w.Move)
 			if path == "/trade-data?dbkey=" {
 				w.Get(t, w.SubKey, base+path+spot).Refused(t, http.StatusTooManyRequests, spot, "20")
 			}

@@ -29,7 +29,7 @@ var (
 		Purpose: "how often exchange rates of the last day are asked for; every 30 minutes if not set",
 	})
 
-	// Each of the three has terms of use that say who may show its figures to others.
+	// Each of these has terms of use that say who may show its figures to others.
 	EnvFearGreedURL = ReferenceDomain.setting(Setting{
 		Name: "QUOTARY_FEAR_GREED_URL", Deploy: "fearGreedURL", Deployed: "off", Check: webAddress,
 		Purpose: "the address of alternative.me's Fear and Greed index; it is not asked for if not set",

@@ -40,7 +40,7 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 	const key, followed = "ethswapusdt:binance", "btcswapusdt:binance"
 	for _, id := range []string{key, followed, "nobodyusdt:binance"} {
-		datatest.Want(t, w.config.Wanted, "one", []string{id}, noon)
+		want(t, w.config.Wanted, id)
 	}
 	truth := w.truth(t, w.Market("ETHUSDT", true), noon)
 	h := wanting()
@@ -94,6 +94,13 @@ func TestAPairThatAClientWantsIsFilledBackForAsLongAsItIsWanted(t *testing.T) {
 	}
 }
 
+// want asks for a pair at noon, or as soon as the store takes it.
+func want(t *testing.T, wanted *followrequests.Store, pair string) {
+	t.Helper()
+	at := noon
+	datatest.Want(t, wanted, "one", []string{pair}, func() time.Time { return at }, func(d time.Duration) { at = at.Add(d) })
+}
+
 func openWanted(t *testing.T) *followrequests.Store {
 	t.Helper()
 	db := storetest.DynamoDB(t)
@@ -111,7 +118,7 @@ func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
 	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 2, openWanted(t)
 	const key = "ethswapusdt:binance"
 	for _, id := range []string{key, "ethusdt:binance"} {
-		datatest.Want(t, w.config.Wanted, "one", []string{id}, noon)
+		want(t, w.config.Wanted, id)
 	}
 	series := w.config.Stores.Series
 	run := func(want pairpast.Past) {
@@ -154,7 +161,7 @@ func TestThePastOfAPerpetualIsWholeOnceAnExchangeThatRefusedTellsIt(t *testing.T
 	w := newWorld(t)
 	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 1, openWanted(t)
 	const key = "ethswapusdt:binance"
-	datatest.Want(t, w.config.Wanted, "one", []string{key}, noon)
+	want(t, w.config.Wanted, key)
 	p := w.past(t)
 	p.wanted = w.config.wanted()
 	p.wanted.now = w.clock.Now
@@ -177,7 +184,7 @@ func TestTheTradesOfAPairThatAClientWantsAreFollowed(t *testing.T) {
 	w := newWorld(t)
 	w.config.Coins, w.config.Wanted = []string{"BTC"}, openWanted(t)
 	const key = "ethswapusdt:binance"
-	datatest.Want(t, w.config.Wanted, "one", []string{key}, noon)
+	want(t, w.config.Wanted, key)
 	venues := must.Get(w.config.venues())(t)
 	wanted := w.config.wanted()
 	wanted.now = w.clock.Now

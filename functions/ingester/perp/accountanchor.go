@@ -119,7 +119,9 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	}
 	clear(c.queue[n:])
 	c.queue = c.queue[:n]
-	if c.rebuild != nil {
+	if c.rebuild != nil { // it is made again without the answer
+		p.figures.missed.Add(1)
+		p.wanted.again(c.address, now)
 		return
 	}
 	taken, before := *a, c.state.NetPerp

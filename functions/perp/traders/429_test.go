@@ -26,7 +26,7 @@ func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
 		all[i] = fmt.Sprintf("0x%040x", i)
 	}
 	for some := range slices.Chunk(all, 50) {
-		datatest.Want(t, w.wanted, w.Primary.AccessKey, some, w.Now())
+		datatest.Want(t, w.wanted, w.Primary.AccessKey, some, w.Now, w.Move)
 	}
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})
 	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 2 || got[0].State != nil || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {

@@ -54,12 +54,14 @@ func PutPairKlines(t storetest.T, s *store.Series, pair string, i market.Interva
 }
 
 // Want has a distributor ask for things until they are stored, as a request on a busy machine
-// runs out of patience, after which a store rests for a while: it begins at a time, which goes on.
-func Want(t testing.TB, s *followrequests.Store, distributor string, things []string, at time.Time) {
+// runs out of patience, after which a store rests for a second: move lets time go on.
+func Want(t testing.TB, s *followrequests.Store, distributor string, things []string, now func() time.Time, move func(time.Duration)) {
 	t.Helper()
 	testenv.Until(t, "things are wanted", func() bool {
-		refused, err := s.Want(t.Context(), distributor, things, at)
-		at = at.Add(2 * time.Second)
+		refused, err := s.Want(t.Context(), distributor, things, now())
+		if err != nil {
+			move(2 * time.Second)
+		}
 		return err == nil && len(refused) == 0
 	})
 }
