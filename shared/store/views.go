@@ -67,10 +67,11 @@ func newViews(objects Objects, bucket string, limit int) *Views {
 	return &Views{objects: objects, bucket: bucket, limit: limit, zip: zip, unzip: unzip}
 }
 
-// Publish replaces the view by body, which is JSON.
+// Publish replaces the view by body, which is JSON. The error is [ErrInvalid] when that is
+// larger than a view may be.
 func (v *Views) Publish(ctx context.Context, name string, body []byte) error {
 	if len(body) > v.limit {
-		return fmt.Errorf("publish view %s: it has %d bytes, more than %d", name, len(body), v.limit)
+		return fmt.Errorf("publish view %s: %w: it has %d bytes, more than %d", name, ErrInvalid, len(body), v.limit)
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -29,6 +29,10 @@
 // Rows that cannot be read while a projection is caught up are counted for themselves:
 // more than 100 an hour stop the catching up, and nothing else.
 //
+// A source whose checkpoint the store calls invalid is stopped until the next start, and a
+// view that is too large is not published: its readers have the version before. Either is
+// logged once and makes the domain not ready, and the rest goes on.
+//
 // A stored series row or view that its own dataset cannot read any more follows one
 // rule. It is quarantined, and treated as absent where it can be made again: a view by
 // what comes, and by the logs if its projections can be folded from any; a row by the

@@ -67,6 +67,7 @@ type Status struct {
 	PastLeft    int64 // sources that are still to deliver of their past
 	Flushed     int64
 	Refused     func(since time.Time) []string // what the stores have refused since a time or longer
+	Unpublished []string                       // views whose newest version no store takes
 	Figures     []Figure
 }
 
@@ -91,6 +92,7 @@ func (p *Pipeline[B]) Status() Status {
 		Began: p.began.Load(), Queued: p.Stats.Queued.Load(), Batches: p.Stats.Batches.Load(), Events: p.Stats.Events.Load(), Rows: p.Stats.Rows.Load(),
 		Quarantined: p.Stats.Quarantined.Load(), CatchingUp: p.Stats.CatchingUp.Load(), PastLeft: p.pastLeft(),
 		Archived: p.Stats.Archived.Load(), ArchiveDue: p.archiveDue(), Flushed: p.Stats.Flushed.Load(), Refused: p.trouble.before,
+		Unpublished: p.unpublished.all(),
 	}
 	for _, one := range p.Sources {
 		s.Sources = append(s.Sources, SourceStatus{one.Name, one.Group, one.Awaited, one.Stats})

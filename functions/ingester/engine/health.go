@@ -16,8 +16,8 @@ const silentFor = 60 * time.Second
 //	GET /healthz  200 while the process lives
 //	GET /readyz   503 while a domain is not ready: a source that is configured has not
 //	              said anything since the start, a group of them is silent for 60 s, the
-//	              stores refuse for that long, its work failed, or what happened before
-//	              is not all written yet
+//	              stores refuse for that long, its work failed, a source or a view cannot
+//	              be stored, or what happened before is not all written yet
 //	GET /metrics  figures as JSON
 //
 // The first two say of each domain whether this process is active or stands by,
@@ -117,6 +117,9 @@ func (r *Runner) condition(now time.Time) domainCondition {
 	}
 	for _, name := range s.failed() {
 		d.Reasons = append(d.Reasons, "source "+name+" is stopped: its checkpoint cannot be stored")
+	}
+	for _, name := range s.Unpublished {
+		d.Reasons = append(d.Reasons, "view "+name+" is not published: it cannot be stored")
 	}
 	for _, what := range s.refused(now) {
 		d.Reasons = append(d.Reasons, "the stores refuse: "+what)
@@ -275,7 +278,8 @@ type writerFigures struct {
 	Quarantined int64    `json:"quarantined"`
 	CatchingUp  int64    `json:"catchingUp"` // projections
 	Flushed     int64    `json:"flushed"`
-	Refused     []string `json:"refused,omitempty"` // what the stores refuse now
+	Refused     []string `json:"refused,omitempty"`     // what the stores refuse now
+	Unpublished []string `json:"unpublished,omitempty"` // views whose newest version no store takes
 }
 
 func (r *Runner) figures(now time.Time) figures {
@@ -286,7 +290,7 @@ func (r *Runner) figures(now time.Time) figures {
 		return f
 	}
 	s := work.Status()
-	f.Writer = writerFigures{Queued: s.Queued, Batches: s.Batches, Events: s.Events, Rows: s.Rows, Quarantined: s.Quarantined, CatchingUp: s.CatchingUp, Flushed: s.Flushed}
+	f.Writer = writerFigures{Queued: s.Queued, Batches: s.Batches, Events: s.Events, Rows: s.Rows, Quarantined: s.Quarantined, CatchingUp: s.CatchingUp, Flushed: s.Flushed, Unpublished: s.Unpublished}
 	if s.Refused != nil {
 		f.Writer.Refused = s.Refused(now)
 	}

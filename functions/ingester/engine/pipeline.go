@@ -86,8 +86,9 @@ type Pipeline[B Batch[B]] struct {
 
 	Stats Stats
 
-	began   atomic.Int64 // when Run was called, ms
-	trouble trouble
+	began       atomic.Int64 // when Run was called, ms
+	trouble     trouble
+	unpublished trouble // views whose newest version no store takes
 
 	live       chan message[B]
 	background chan message[B] // of sources that give way

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,19 @@ func (p *Pipeline[B]) retry(ctx context.Context, what string, do func() error) e
 	}
 }
 
+// retryValid is retry for what the stores may call invalid, which is not tried again: invalid
+// is what they say then.
+func (p *Pipeline[B]) retryValid(ctx context.Context, what string, do func() error) (invalid, err error) {
+	err = p.retry(ctx, what, func() error {
+		err := do()
+		if errors.Is(err, store.ErrInvalid) {
+			invalid, err = err, nil
+		}
+		return err
+	})
+	return invalid, err
+}
+
 // await returns nil at a moment at which the pipeline is the writer.
 func (p *Pipeline[B]) await(ctx context.Context) error {
 	const what = "renew the lease"
@@ -56,27 +70,38 @@ func (p *Pipeline[B]) await(ctx context.Context) error {
 	return p.Term.Await(ctx)
 }
 
-// trouble is what the stores refuse at this moment. The zero value is none.
+// trouble is what the stores refuse at this moment, or have called invalid. The zero value
+// is none.
 type trouble struct {
 	mu    sync.Mutex
 	since map[string]time.Time // by what was tried
 }
 
-func (t *trouble) begin(what string, now time.Time) {
+// begin notes what is refused, and reports whether it was not before.
+func (t *trouble) begin(what string, now time.Time) (first bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.since == nil {
 		t.since = map[string]time.Time{}
 	}
-	if _, ok := t.since[what]; !ok {
+	_, known := t.since[what]
+	if !known {
 		t.since[what] = now
 	}
+	return !known
 }
 
 func (t *trouble) end(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.since, what)
+}
+
+// all returns all that is refused, sorted.
+func (t *trouble) all() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.since))
 }
 
 // before returns what has been refused since a time or longer, sorted.

@@ -111,10 +111,26 @@ func (p *Pipeline[B]) writeChanges(ctx context.Context, changes Changes) error {
 		}
 	}
 	for _, v := range changes.Views {
-		if err := p.retry(ctx, "publish view "+v.Name, func() error { return p.Stores.Views.Publish(ctx, v.Name, v.Body) }); err != nil {
+		if err := p.publish(ctx, v); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// publish publishes a view. One that no store takes, as it is too large, is left out: its
+// readers, and the next start, have the version before, and the rest of the domain goes on,
+// which would wait for it for ever.
+func (p *Pipeline[B]) publish(ctx context.Context, v View) error {
+	invalid, err := p.retryValid(ctx, "publish view "+v.Name, func() error { return p.Stores.Views.Publish(ctx, v.Name, v.Body) })
+	switch {
+	case err != nil:
+		return err
+	case invalid == nil:
+		p.unpublished.end(v.Name)
 		p.publishedView(v.Name)
+	case p.unpublished.begin(v.Name, p.Now()): // as long as it lasts it is said once
+		p.Logger.Error("a view is not published: it cannot be stored", "view", v.Name, "error", invalid.Error())
 	}
 	return nil
 }
@@ -135,13 +151,8 @@ func (p *Pipeline[B]) changes(settle bool) (all Changes) {
 
 func (p *Pipeline[B]) saveCheckpoints(ctx context.Context) error {
 	for name, at := range p.positions {
-		var invalid error
-		err := p.retry(ctx, "save the checkpoint "+name, func() error {
-			err := p.Stores.Series.SaveCheckpoint(ctx, name, at.position)
-			if errors.Is(err, store.ErrInvalid) {
-				invalid, err = err, nil
-			}
-			return err
+		invalid, err := p.retryValid(ctx, "save the checkpoint "+name, func() error {
+			return p.Stores.Series.SaveCheckpoint(ctx, name, at.position)
 		})
 		if err != nil {
 			return err

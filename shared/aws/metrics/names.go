@@ -10,7 +10,7 @@ const (
 	Rank            = "Rank"          // of the process that works: 2 while its node is up to date, 1 without a node, 0 while its node lags
 	Lag             = "Lag"           // ms behind the newest event, of the group of sources that is furthest behind
 	SilentSources   = "SilentSources" // groups of sources without a word for 60 s
-	Stopped         = "Stopped"       // 1 while the stores have refused for 60 s, or the work has failed
+	Stopped         = "Stopped"       // 1 while the stores have refused for 60 s, a view cannot be stored, or the work has failed
 	RowsWritten     = "RowsWritten"
 	RowsQuarantined = "RowsQuarantined" // rows that the stores called invalid
 	Queued          = "Queued"          // deliveries of the sources that wait to be written
