@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 )
 
@@ -18,8 +19,13 @@ func Merge(segments ...*Segment) *Segment {
 	case 1:
 		return segments[0]
 	}
+	return merge(math.MaxInt, segments...)
+}
+
+// merge is Merge of at most so many documents, the newest ones.
+func merge(most int, segments ...*Segment) *Segment {
 	m := merger{segments: segments, merged: new(Segment), term: make([]int, len(segments))}
-	m.documents()
+	m.documents(most)
 	m.words()
 	return m.merged
 }
@@ -28,16 +34,18 @@ func Merge(segments ...*Segment) *Segment {
 type merger struct {
 	segments []*Segment
 	merged   *Segment
-	numbers  [][]uint32 // of each segment's documents in the merged one; dropped for older states
+	numbers  [][]uint32 // of each segment's documents in the merged one, or dropped
 	term     []int      // the next word of each segment
 	entries  []entry    // of the word that is merged
 }
 
-// dropped is the number of a document of which a later segment has a newer state.
+// dropped is the number of a document of which a later segment has a newer state, or that is
+// too old.
 const dropped = 1<<32 - 1
 
-// documents merges the documents, which each segment has in the order of the merged one.
-func (m *merger) documents() {
+// documents merges the documents, which each segment has in the order of the merged one, until
+// there are so many.
+func (m *merger) documents(most int) {
 	m.numbers = make([][]uint32, len(m.segments))
 	total := 0
 	for _, s := range m.segments {
@@ -57,7 +65,7 @@ func (m *merger) documents() {
 	next := make([]int, len(m.segments))
 	to := m.merged
 	to.ids, to.times, to.titles = make([]int64, 0, len(seen)), make([]int64, 0, len(seen)), make([]uint32, 0, len(seen))
-	for {
+	for len(to.ids) < most {
 		first := -1
 		for i, s := range m.segments {
 			for next[i] < s.Len() && m.numbers[i][next[i]] == dropped {
@@ -71,12 +79,17 @@ func (m *merger) documents() {
 			}
 		}
 		if first < 0 {
-			return
+			break
 		}
 		s, n := m.segments[first], next[first]
 		m.numbers[first][n] = uint32(len(to.ids))
 		to.ids, to.times, to.titles = append(to.ids, s.ids[n]), append(to.times, s.times[n]), append(to.titles, s.titles[n])
 		next[first]++
+	}
+	for i, from := range next {
+		for n := from; n < len(m.numbers[i]); n++ {
+			m.numbers[i][n] = dropped
+		}
 	}
 }
 

@@ -32,6 +32,20 @@ type Segment struct {
 // Len is the number of documents.
 func (s *Segment) Len() int { return len(s.ids) }
 
+// Bytes is what the segment takes in memory. Encoded it takes a quarter more at most, and
+// mostly less.
+func (s *Segment) Bytes() int {
+	return len(s.ids)*(8+8+4) + len(s.termEnds)*(4+4) + len(s.terms) + len(s.postings)
+}
+
+// Newest returns the segment of at most so many documents, the newest ones.
+func (s *Segment) Newest(most int) *Segment {
+	if s.Len() <= most {
+		return s
+	}
+	return merge(most, s)
+}
+
 // posting is a word's places in a document that are kept, ascending.
 type posting struct {
 	doc    uint32
@@ -176,7 +190,8 @@ func (s *Segment) list(n int) iter.Seq[posting] {
 			p.doc += next()
 			p.places = p.places[:0]
 			place := uint32(0)
-			for range min(next(), maxWords+1) {
+			count := int(next())
+			for range min(count, len(bytes)-at) { // each takes a byte at least
 				place += next()
 				p.places = append(p.places, place)
 			}

@@ -11,15 +11,15 @@ import (
 
 // Bounds of what is read.
 const (
-	maxWord  = 64   // bytes of a word; what is longer is cut
-	maxWords = 4000 // of a document; what follows is not found
-	maxQuery = 32   // words of a query; what follows does not matter
+	maxWord  = 64  // bytes of a word; what is longer is cut
+	maxWords = 600 // of a document; what follows is not found
+	maxQuery = 32  // words of a query; what follows does not matter
 
 	// maxPlaces is how many places of a word of Chinese are kept of a document, the first ones:
-	// a run of words is not found where one of them has stood so often before it. In 4,000
-	// characters that people write no pair does, but a character again and again has as many
-	// places as the document, and they would be compared for each word of a query. Of all other
-	// words the first place is enough.
+	// a run of words is not found where one of them has stood so often before it. In what people
+	// write no pair does, but a character again and again has as many places as the document,
+	// and they would be compared for each word of a query. Of all other words the first place
+	// is enough.
 	maxPlaces = 128
 )
 

@@ -7,8 +7,11 @@
 // so a level's segments are about four times as large as those of the level below, a publication
 // mostly has a few flashes alone, and a flash is published about twice on each level, however
 // many come. Many at once are a segment of the level of their number, with all that is on the
-// levels below, which is older. Where a flash is in two segments, the newer one counts. As no
-// view has more than 256 MB, some 3 million flashes of a platform can be indexed.
+// levels below, which is older. Where a flash is in two segments, the newer one counts.
+//
+// The index of a platform takes [MaxBytes] at most: some 280,000 flashes of 80 words. When it
+// has more, the older half of its oldest segment is dropped, again and again: the flashes in it
+// are not found any more, and are listed as before.
 //
 // # What readers see
 //
@@ -19,6 +22,7 @@
 package flashindex
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -33,6 +37,11 @@ import (
 
 // Levels is how many views there are of a platform.
 const Levels = 11
+
+// MaxBytes is what the index of a platform takes in memory at most. A function of 512 MB holds
+// one, and it a second time, packed too, while it reads it; and a level, encoded, is far from
+// what a view may have.
+const MaxBytes = 128 << 20
 
 // fanIn is how many segments of a level are merged to one of the next.
 const fanIn = 4
@@ -55,6 +64,7 @@ type Builder struct {
 	versions  [Levels]uint64
 	published [Levels]bool      // the level is as its view has it
 	pending   []search.Document // in no segment yet
+	most      int               // bytes; 0 is MaxBytes
 }
 
 // Restore takes a level.
@@ -82,6 +92,33 @@ func (t *Builder) build() {
 	if len(t.pending) > 0 {
 		t.add(search.Build(t.pending))
 		t.pending = nil
+		t.bound(cmp.Or(t.most, MaxBytes))
+	}
+}
+
+// bound drops the oldest flashes until no more than so many bytes are left. It takes them
+// of the oldest segment alone: of no flash in it an older state is left, to be found again.
+func (t *Builder) bound(most int) {
+	bytes := 0
+	for _, segments := range t.levels {
+		for _, s := range segments {
+			bytes += s.Bytes()
+		}
+	}
+	for level := Levels - 1; bytes > most; {
+		segments := t.levels[level]
+		if len(segments) == 0 {
+			level--
+			continue
+		}
+		oldest := segments[0]
+		segments = slices.Clone(segments[1:])
+		if half := oldest.Newest(oldest.Len() / 2); half.Len() > 0 {
+			segments = slices.Insert(segments, 0, half)
+			bytes += half.Bytes()
+		}
+		bytes -= oldest.Bytes()
+		t.levels[level], t.published[level], t.published[0] = segments, false, false
 	}
 }
 

@@ -148,6 +148,83 @@ func TestAPublicationIsOfWhatIsNew(t *testing.T) {
 	}
 }
 
+// hostile is a flash of as many words as are indexed, which nobody wrote before.
+func hostile(r *rand.Rand, id int64, characters int) search.Document {
+	text := make([]rune, characters)
+	for i := range text {
+		text[i] = rune(0x4e00 + r.IntN(20_000))
+	}
+	return search.Document{ID: id, Time: id, Title: fmt.Sprint("bitcoin w", id%97), Text: string(text)}
+}
+
+// TestALongFlashTakesNoMoreThanItsFirstWords, whatever a vendor sends.
+func TestALongFlashTakesNoMoreThanItsFirstWords(t *testing.T) {
+	t.Parallel()
+	const flashes = 50
+	r := rand.New(rand.NewPCG(5, 6))
+	var tree Builder
+	for id := range int64(flashes) {
+		tree.Add([]search.Document{hostile(r, id+1, 8000)})
+	}
+	size := 0
+	for _, body := range tree.Changed() {
+		size += len(body)
+	}
+	if each := size / flashes; each > 10_000 {
+		t.Errorf("a flash takes %d bytes", each)
+	}
+}
+
+// TestTheOldestFlashesAreDroppedWhereTheIndexIsFull bounds an index again and again. No more than
+// the bound is kept, a good part of that, and the newest flashes; a level, encoded, is no view
+// that is refused; a reader of the views finds the same; and of no flash an older state is found.
+func TestTheOldestFlashesAreDroppedWhereTheIndexIsFull(t *testing.T) {
+	t.Parallel()
+	const most, flashes = 1 << 19, 500
+	r := rand.New(rand.NewPCG(7, 8))
+	tree := Builder{most: most}
+	var published [Levels][]byte
+	for id := int64(1); id <= flashes; id++ {
+		tree.Add([]search.Document{hostile(r, id, 600)})
+		if hidden := id - 20; hidden > 0 {
+			tree.Add([]search.Document{{ID: hidden, Time: hidden, Title: "hidden"}})
+		}
+		if id%10 != 0 {
+			continue
+		}
+		for level, body := range tree.Changed() {
+			if body != nil {
+				published[level] = body
+			}
+		}
+		bytes, encoded := 0, 0
+		var read Builder
+		for level, body := range published {
+			for _, s := range tree.levels[level] {
+				bytes += s.Bytes()
+			}
+			if body != nil {
+				encoded += len(body)
+				l := must.Get(Decode(body))(t)
+				read.Restore(level, l)
+			}
+		}
+		if bytes > most || encoded > most*5/4 {
+			t.Fatalf("after %d flashes %d bytes are kept, %d encoded, at most %d may be", id, bytes, encoded, most)
+		}
+		got, total := tree.Index().Find("bitcoin", 0, 20)
+		if total != int(min(id, 20)) || got[0].ID != id {
+			t.Fatalf("after %d flashes %d are found that are not hidden, %v", id, total, got)
+		}
+		if again, n := read.Index().Find("bitcoin", 0, 20); n != total || !cmp.Equal(got, again) {
+			t.Fatalf("after %d flashes a reader finds %d (-want +got):\n%s", id, n, cmp.Diff(got, again))
+		}
+	}
+	if _, total := tree.Index().Find("hidden", 0, 1); total == 0 || total > flashes*9/10 {
+		t.Errorf("%d of %d older flashes are left", total, flashes)
+	}
+}
+
 // TestAReaderMissesNothing reads between any two writes of a publisher, who ends between two of
 // them now and then and begins again from what is there, and adds again what was not published.
 func TestAReaderMissesNothing(t *testing.T) {
