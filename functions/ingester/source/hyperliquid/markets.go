@@ -84,9 +84,10 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 	return meta, mids, nil
 }
 
-// wantAll notes what to subscribe to, in the order in which the limit is spent:
-// mid prices, trades, whole books, fast ones (see [layers]), and best prices, which the books
-// have too, only less often.
+// wantAll notes what to subscribe to, in the order in which the limit is spent: all of the main
+// dex, the mid prices of the others, which are one subscription each, spot, and the coins of the
+// others. Strangers make dexs: one with many coins takes nothing from the main dex or spot, and
+// from another such dex no more than a coin for each of its.
 func (f *Feed) wantAll(meta *market.Meta) {
 	left := 0 // out, as there is no room for them
 	want := func(s subscription) {
@@ -97,36 +98,49 @@ func (f *Feed) wantAll(meta *market.Meta) {
 			f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "fast", s.Fast, "limit", maxSubscriptions)
 		}
 	}
-	dexs := slices.Sorted(maps.Keys(meta.Perps))
-	for _, dex := range dexs {
-		want(subscription{Type: "allMids", Dex: dex})
-	}
-	var coins []string
-	for _, dex := range dexs {
-		coins = append(coins, f.traded(meta.Perps[dex])...)
-	}
-	coins = append(coins, f.traded(meta.Spot)...)
-	for _, coin := range coins {
-		if f.Trades {
-			want(subscription{Type: "trades", Coin: coin})
+	kinds := f.ofCoins()
+	wantCoins := func(coins []string) {
+		for _, s := range kinds {
+			for _, s.Coin = range coins {
+				want(s)
+			}
 		}
 	}
-	for _, coin := range coins {
-		if f.Books {
-			want(subscription{Type: "l2Book", Coin: coin})
+	want(subscription{Type: "allMids"})
+	wantCoins(f.traded(meta.Perps[""]))
+	var others [][]string
+	for _, dex := range slices.Sorted(maps.Keys(meta.Perps)) {
+		if dex != "" {
+			want(subscription{Type: "allMids", Dex: dex})
+			others = append(others, f.traded(meta.Perps[dex]))
 		}
 	}
-	for _, coin := range coins {
-		if f.Books {
-			want(subscription{Type: "l2Book", Coin: coin, Fast: true})
-		}
-	}
-	for _, coin := range coins {
-		if f.Books {
-			want(subscription{Type: "bbo", Coin: coin})
-		}
-	}
+	wantCoins(f.traded(meta.Spot))
+	wantCoins(inTurn(others))
 	f.Stats.Dropped.Store(int64(left))
+}
+
+// ofCoins are the kinds of subscription to a coin: trades, whole books, fast ones (see [layers]),
+// and best prices, which the books have too, only less often.
+func (f *Feed) ofCoins() (kinds []subscription) {
+	if f.Trades {
+		kinds = append(kinds, subscription{Type: "trades"})
+	}
+	if f.Books {
+		kinds = append(kinds, subscription{Type: "l2Book"}, subscription{Type: "l2Book", Fast: true}, subscription{Type: "bbo"})
+	}
+	return kinds
+}
+
+// inTurn is the first of each list, then the second of each, until all have ended.
+func inTurn(lists [][]string) (all []string) {
+	for n := 0; len(lists) > 0; n++ {
+		lists = slices.DeleteFunc(lists, func(list []string) bool { return len(list) == n })
+		for _, list := range lists {
+			all = append(all, list[n])
+		}
+	}
+	return all
 }
 
 func (f *Feed) traded(description json.RawMessage) []string {
