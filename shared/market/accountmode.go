@@ -57,10 +57,16 @@ func (a *Account) book(dex *DexFunds, m *Markets, ms int64, free, set Decimal) {
 // on, until the venue says them.
 func (a *Account) loseFunds(ms int64) { a.SpotTime, a.Anchored, a.Lost = 0, 0, max(a.Lost, ms) }
 
-// outdate forgets what only the venue knows and has said: it is of other positions.
+// outdate forgets what only the venue knows and has said: it is of other positions. Where it
+// has said nothing since the last time there is nothing to do: it says all with Posted.
 func (a *Account) outdate() {
+	said := false
 	for i := range a.Dexes {
+		said = said || a.Dexes[i].Posted != nil
 		a.Dexes[i].Posted = nil
+	}
+	if !said {
+		return
 	}
 	for i := range a.Holdings {
 		if open := a.Holdings[i].Open; open != nil {
@@ -109,9 +115,10 @@ func (a *Account) setMode(mode Mode) (changed bool) {
 	}
 	first := a.Mode == ModeUnknown
 	a.Mode, a.SpotTime = mode, 0
+	a.outdate()
 	for i := range a.Dexes {
 		d := &a.Dexes[i]
-		d.Cash, d.Posted = Decimal{}, nil
+		d.Cash = Decimal{}
 		if !mode.Joint() { // else there is nothing in it but positions, which are what they were
 			d.Anchored = 0
 		}

@@ -184,8 +184,11 @@ func (s *TraderStats) Moved(perpIn Decimal) { s.NetIn = s.NetIn.Add(perpIn) }
 // Ledger takes a ledger update in, but for what it moves. A deposit of another token counts
 // with what it was worth when it came, see [Ledger.Worth].
 func (s *TraderStats) Ledger(l *Ledger, m *Markets, marks Marks) {
+	if l.Funds != LedgerDeposit {
+		return
+	}
 	value, ok := l.Worth(m, marks)
-	if l.Funds != LedgerDeposit || !ok {
+	if !ok {
 		return
 	}
 	if d := s.day(l.Time); d != nil {

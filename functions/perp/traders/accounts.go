@@ -60,6 +60,8 @@ func newAccountReader(series *store.Series, wanted *followrequests.Store, views 
 
 // valuation is accounts with the prices at which they are valued.
 type valuation struct {
+	addresses []string // that were asked for, each once, in their order
+
 	accounts map[string]*market.Account // by address; those that are not known in time are missing
 	refused  map[string]bool            // these are missing because the caller's distributor wants too many
 	markets  *market.Markets
@@ -78,8 +80,8 @@ func (r *accountReader) value(ctx context.Context, addresses []catalog.Address) 
 	if v.marks, err = store.OrZero(r.marks.Get(ctx)); err != nil {
 		return v, err
 	}
-	names := texts(once(addresses))
-	slices.Sort(names)
+	v.addresses = texts(once(addresses))
+	names := slices.Sorted(slices.Values(v.addresses))
 	if v.accounts, err = accounts.Load(ctx, r.series, names...); err != nil {
 		return v, err
 	}
@@ -203,12 +205,11 @@ func (r *accountReader) answerable(ctx context.Context, names []string) []string
 	return recent
 }
 
-// each are the accounts of addresses, each once, in their order; nil for those that are not
-// known.
-func (v *valuation) each(addresses []catalog.Address) iter.Seq2[string, *market.Account] {
+// each are the accounts that were asked for; nil for those that are not known.
+func (v *valuation) each() iter.Seq2[string, *market.Account] {
 	return func(yield func(string, *market.Account) bool) {
-		for _, address := range once(addresses) {
-			if !yield(string(address), v.accounts[string(address)]) {
+		for _, address := range v.addresses {
+			if !yield(address, v.accounts[address]) {
 				return
 			}
 		}

@@ -17,7 +17,7 @@ func (r *reader) clearinghouseStates(ctx context.Context, in catalog.Clearinghou
 		return nil, api.BadParameter("unknown dex %q: it must be the name of a perpetual dex, or absent for the main one", in.Dex)
 	}
 	list := []catalog.AddressState{}
-	for address, account := range v.each(in.Addresses) {
+	for address, account := range v.each() {
 		row := catalog.AddressState{Address: address}
 		if account != nil {
 			state := v.state(account, in.Dex)
@@ -39,7 +39,7 @@ func (r *reader) spotStates(ctx context.Context, in catalog.SpotStatesIn) ([]cat
 		return nil, err
 	}
 	list := []catalog.AddressSpotState{}
-	for address, account := range v.each(in.Addresses) {
+	for address, account := range v.each() {
 		row := catalog.AddressSpotState{Address: address}
 		if account != nil {
 			reserves, err := orders.Reserved(account.Address)

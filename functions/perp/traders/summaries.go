@@ -67,14 +67,14 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func
 		return err
 	}
 	var known []string
-	for address, account := range v.each(addresses) {
+	for address, account := range v.each() {
 		if account != nil {
 			known = append(known, address)
 		}
 	}
 	stats, stop := iter.Pull2(accountstats.Read(ctx, r.series, known))
 	defer stop()
-	for address, account := range v.each(addresses) {
+	for address, account := range v.each() {
 		if account == nil {
 			if err := use(catalog.AccountSummary{Address: address}, nil); err != nil {
 				return err
