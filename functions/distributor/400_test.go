@@ -127,6 +127,19 @@ func TestSubKeysBeyondTheContractAreRefused(t *testing.T) {
 	b.call("POST", "/sub-keys", object{"name": "one more", "monthly_quota": 1}).Refused(t, 400, "max_sub_keys", fmt.Sprint(contract.MaxSubKeys))
 }
 
+func TestALevelBeyondAHundredIsRefusedUntilOneIsDeleted(t *testing.T) {
+	t.Parallel()
+	b := newWorld(t)
+	for n := range 100 {
+		must.Do(t, b.Keys.PutLevel(t.Context(), b.key.AccessKey, fmt.Sprint("level", n), keys.Allow()))
+	}
+	level := object{"permissions": []object{}}
+	b.call("PUT", "/levels/more", level).Refused(t, 400, "level", "may have 100 levels and has 100")
+	b.ok("PUT", "/levels/level99", level)
+	b.ok("DELETE", "/levels/level5", nil)
+	b.ok("PUT", "/levels/more", level)
+}
+
 func TestAQuotaThatCannotDefaultIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newWorld(t)

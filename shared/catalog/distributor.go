@@ -12,7 +12,7 @@ var (
 	ListLevels = route[None, []string]("GET", "/upgrade/v2/distributor/levels", Distributor, management, EnvelopeD)
 	// Shows the limits and permissions of a level.
 	GetLevel = route[LevelIn, Level]("GET", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
-	// Creates or replaces a level.
+	// Creates or replaces a level, of which a distributor may have 100.
 	PutLevel = route[PutLevelIn, None]("PUT", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)
 	// Deletes a level.
 	DeleteLevel = route[LevelIn, None]("DELETE", "/upgrade/v2/distributor/levels/{level}", Distributor, management, EnvelopeD)

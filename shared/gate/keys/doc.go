@@ -7,7 +7,7 @@
 //	k#<access key>           k                   a key with its secret; a sub-key names its distributor
 //	                         meta                the caller's own text about a sub-key, where there is one
 //	h#<primary key>#<0..7>   h                   a head: what each request needs of the distributor
-//	d#<primary key>          d                   the distributor and the figures of its sub-keys; batch_<id>, a mark, until a batch's rows are written
+//	d#<primary key>          d                   the distributor, the figures of its sub-keys and the count of its levels; batch_<id>, a mark, until a batch's rows are written
 //	                         level#<name>        a level
 //	l#<primary key>          <age>#<access key>  a row of the list of sub-keys, the newest first
 //	invite#<id>              invite              an invite; the id is the SHA-256 of its token
@@ -43,8 +43,8 @@
 // # Guarantees
 //
 // A token registers once, a distributor never holds more than max_sub_keys
-// sub-keys, and its allocated quota is the sum of the quotas of its sub-keys,
-// at any concurrency: each change that touches two items is one transaction,
+// sub-keys and creates no level beside 100, and its allocated quota is the
+// sum of the quotas of its sub-keys, at any concurrency: each change that touches two items is one transaction,
 // conditional on what it was computed from, and is retried when another one
 // came first. A batch of up to 100 sub-keys is one transaction too; their rows follow
 // it, before any list or figure is read.

@@ -32,23 +32,17 @@ func headOf(p *Preset) item {
 	return head
 }
 
-// raisePolicy makes a write together with the change that it means to the heads of a
-// distributor, of which settings are the attributes; nil removes one. It reports
-// whether the condition of the write held.
-func (s *Store) raisePolicy(ctx context.Context, distributor string, first types.TransactWriteItem, settings item) (done bool, err error) {
-	writes := []types.TransactWriteItem{first}
+// raisePolicy makes writes together with the change that they mean to the heads of a
+// distributor, of which settings are the attributes; nil removes one. The error is that
+// of [Store.transact].
+func (s *Store) raisePolicy(ctx context.Context, distributor string, settings item, writes ...types.TransactWriteItem) error {
 	for i := range headCopies {
 		c := change{}
 		c.Add("policy", 1)
 		c.SetAll(settings)
 		writes = append(writes, types.TransactWriteItem{Update: c.update(s.table, headKey(distributor, i))})
 	}
-	err = s.retry(ctx, func() error { return s.transact(ctx, writes...) })
-	var failed *unmetError
-	if errors.As(err, &failed) {
-		return false, nil
-	}
-	return err == nil, err
+	return s.transact(ctx, writes...)
 }
 
 // changeDistributor changes attributes of a distributor, in force on the next request. It
@@ -68,7 +62,14 @@ func (s *Store) changeDistributor(ctx context.Context, accessKey string, setting
 	if len(ofHead) == 0 {
 		return s.update(ctx, update)
 	}
-	return s.raisePolicy(ctx, accessKey, types.TransactWriteItem{Update: update}, ofHead)
+	err = s.retry(ctx, func() error {
+		return s.raisePolicy(ctx, accessKey, ofHead, types.TransactWriteItem{Update: update})
+	})
+	var failed *unmetError
+	if errors.As(err, &failed) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // ofHead is the distributor whose head an item is.

@@ -200,7 +200,7 @@ func (s *Store) Register(ctx context.Context, token string) (Registration, error
 		{Update: consume.update(s.table, inviteKey(id))},
 		s.put(with(distributorKey(r.AccessKey), invite.attributes(), item{
 			"created_at": attr.N(now.UnixMilli()), "sub_key_count": attr.N(0), "active_count": attr.N(0),
-			"allocated": attr.N(0), "list_version": attr.N(0),
+			"allocated": attr.N(0), "list_version": attr.N(0), "level_count": attr.N(0),
 		})),
 		s.put(with(keyKey(r.AccessKey), s.ring.seal(r.AccessKey, r.Secret).attributes())),
 		s.put(key(distributorsPartition, r.AccessKey)),

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,9 @@ import (
 
 // ResourceType is the only type of resource that a level can permit.
 const ResourceType = "perpdex"
+
+// maxLevels bounds the levels of a distributor, which are all read to list them.
+const maxLevels = 100
 
 // maxActions bounds the names that one level lists, repetitions included.
 const maxActions = 1000
@@ -85,7 +89,8 @@ func (s *Store) Level(ctx context.Context, distributor, name string) (LevelSetti
 	return level, f.Err
 }
 
-// PutLevel creates or replaces a level, in force on the next request.
+// PutLevel creates or replaces a level, in force on the next request. A distributor that
+// has as many as it may can replace one, or delete one first.
 func (s *Store) PutLevel(ctx context.Context, distributor, name string, level LevelSettings) error {
 	if err := checkLevelName(name); err != nil {
 		return err
@@ -106,13 +111,39 @@ func (s *Store) PutLevel(ctx context.Context, distributor, name string, level Le
 		"max_time_range": attr.N(level.MaxTimeRange), "max_request": attr.N(level.MaxRequest), "rate_limit": attr.N(level.RateLimit),
 		"permissions": jsonText(permissions),
 	})}
-	switch done, err := s.raisePolicy(ctx, distributor, types.TransactWriteItem{Put: put}, nil); {
+	err = s.retry(ctx, func() error { return s.tryPut(ctx, distributor, levelKey(distributor, name), put) })
+	switch {
+	case isInput(err):
+		return err
 	case err != nil:
 		return fmt.Errorf("put level: %w", err)
-	case !done:
-		return ErrUnknown
 	}
 	return nil
+}
+
+// tryPut writes a level, and counts it where it is a new one.
+func (s *Store) tryPut(ctx context.Context, distributor string, key item, put *types.Put) error {
+	before, err := s.read(ctx, key)
+	if err != nil {
+		return err
+	}
+	if before != nil {
+		put.ConditionExpression = aws.String("attribute_exists(pk)")
+		return stale(s.raisePolicy(ctx, distributor, nil, types.TransactWriteItem{Put: put}))
+	}
+	n, err := s.levelCount(ctx, distributor)
+	if err != nil {
+		return err
+	}
+	if n >= maxLevels {
+		return invalid("level must be one that exists, until one is deleted: this distributor may have %d levels and has %d", maxLevels, n)
+	}
+	put.ConditionExpression = aws.String("attribute_not_exists(pk)")
+	count := change{}
+	count.Add("level_count", 1)
+	count.IfText("#level_count < "+count.value("most", attr.N(maxLevels)), "level_count")
+	return stale(s.raisePolicy(ctx, distributor, nil,
+		types.TransactWriteItem{Put: put}, types.TransactWriteItem{Update: count.update(s.table, distributorKey(distributor))}))
 }
 
 // DeleteLevel removes a level. Sub-keys that use it are refused everywhere
@@ -124,13 +155,55 @@ func (s *Store) DeleteLevel(ctx context.Context, distributor, name string) error
 	remove := &types.Delete{
 		TableName: &s.table, Key: levelKey(distributor, name), ConditionExpression: aws.String("attribute_exists(pk)"),
 	}
-	switch done, err := s.raisePolicy(ctx, distributor, types.TransactWriteItem{Delete: remove}, nil); {
+	count := change{}
+	count.Add("level_count", -1)
+	uncount := count.update(s.table, distributorKey(distributor))
+	err := s.retry(ctx, func() error {
+		if _, err := s.levelCount(ctx, distributor); err != nil {
+			return err
+		}
+		err := s.raisePolicy(ctx, distributor, nil, types.TransactWriteItem{Delete: remove}, types.TransactWriteItem{Update: uncount})
+		var failed *unmetError
+		if errors.As(err, &failed) {
+			return ErrUnknownLevel
+		}
+		return err
+	})
+	switch {
+	case isInput(err):
+		return err
 	case err != nil:
 		return fmt.Errorf("delete level: %w", err)
-	case !done:
-		return ErrUnknownLevel
 	}
 	return nil
+}
+
+// levelCount is how many levels a distributor has. One that is older than the count gets it
+// here: no level of it comes or goes before, so what is listed holds when it is written.
+func (s *Store) levelCount(ctx context.Context, distributor string) (int64, error) {
+	it, err := s.read(ctx, distributorKey(distributor))
+	switch {
+	case err != nil:
+		return 0, err
+	case it == nil:
+		return 0, ErrUnknown
+	case it["level_count"] != nil:
+		f := fieldsOf(it)
+		return f.Int("level_count"), f.Err
+	}
+	names, err := s.Levels(ctx, distributor)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(len(names))
+	c := change{}
+	c.Set("level_count", attr.N(n))
+	c.IfText("attribute_not_exists(#level_count)", "level_count")
+	done, err := s.update(ctx, c.update(s.table, distributorKey(distributor)))
+	if err == nil && !done {
+		return 0, errStale // another request has counted
+	}
+	return n, err
 }
 
 // checkPermissions returns what is stored of permissions: lists that are never

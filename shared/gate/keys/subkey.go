@@ -231,5 +231,5 @@ func stale(err error) error {
 // isInput reports whether an error is the caller's and stands by itself.
 func isInput(err error) bool {
 	var bad *InvalidError
-	return errors.As(err, &bad) || errors.Is(err, ErrUnknown) || errors.Is(err, ErrBusy)
+	return errors.As(err, &bad) || errors.Is(err, ErrUnknown) || errors.Is(err, ErrUnknownLevel) || errors.Is(err, ErrBusy)
 }
