@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
@@ -57,11 +58,14 @@ func Load(ctx context.Context, attempt time.Duration) (aws.Config, error) {
 	return config, nil
 }
 
-// retryer is the SDK's, which here also repeats a request whose answer was cut
-// off.
+// retryer is the SDK's, which here also repeats a request whose answer was cut off, and
+// gives each request its attempts, whatever befalls others: the SDK's own budget of retries
+// is one for the whole client, so that the throttled partition of one distributor would use
+// up those of all.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = attempts
+		o.RateLimiter = ratelimit.None
 		o.Backoff = retry.BackoffDelayerFunc(func(try int, _ error) (time.Duration, error) { return pauses.Delay(try), nil })
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
 			if errors.Is(err, io.ErrUnexpectedEOF) {

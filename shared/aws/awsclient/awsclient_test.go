@@ -1,6 +1,7 @@
 package awsclient_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -119,5 +121,48 @@ func TestARequestEndsInTime(t *testing.T) {
 	}()
 	if _, err := open(t, silent, time.Minute).PutItem(ctx, put); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its context ended: %v", err)
+	}
+}
+
+// TestThrottledRequestsTakeNoRetriesOfOthers throttles all requests for one partition, more
+// than the SDK's budget of retries has room for, and the first try for another.
+func TestThrottledRequestsTakeNoRetriesOfOthers(t *testing.T) {
+	t.Parallel()
+	const loud = 120
+	var ofLoud, ofQuiet atomic.Int64
+	db := open(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		switch {
+		case bytes.Contains(body, []byte("loud")):
+			ofLoud.Add(1)
+		case ofQuiet.Add(1) > 1:
+			_, _ = io.WriteString(w, "{}")
+			return
+		}
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException"}`)
+	}, time.Minute)
+	get := func(id string) error {
+		_, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("t"), Key: key(id)})
+		return err
+	}
+	var all sync.WaitGroup
+	for range loud {
+		all.Go(func() {
+			if get("loud") == nil {
+				t.Error("a throttled request succeeds")
+			}
+		})
+	}
+	all.Wait()
+	if err := get("quiet"); err != nil || ofQuiet.Load() != 2 {
+		t.Errorf("after %d tries: %v", ofQuiet.Load(), err)
+	}
+	if n := ofLoud.Load(); n != 3*loud {
+		t.Errorf("%d tries of %d requests, want three each", n, loud)
 	}
 }
