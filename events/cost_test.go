@@ -393,14 +393,14 @@ func (c *costs) addresses() {
 // looks counts a look at the keys of sockets, each with a key of its own.
 func (c *costs) looks() {
 	quota := int64(1)
-	distributorOf := map[string]string{}
 	of := c.Register(c.t, keys.Preset{Name: "Looks", Level: "all", MaxSubKeys: 100, MaxTotalQuota: 100})
-	for n := range 100 {
-		distributorOf[c.Issue(c.t, of, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &quota}).AccessKey] = of.AccessKey
+	accessKeys := make([]string, 100)
+	for n := range accessKeys {
+		accessKeys[n] = c.Issue(c.t, of, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &quota}).AccessKey
 	}
 	statuses := keys.New(c.rules.DynamoDB(c.DB), c.Prefix+schema.KeysTable, nil, c.Now)
-	must.Get(statuses.Statuses(c.t.Context(), distributorOf))(c.t)
-	c.noteShare(keyLook, float64(len(distributorOf)))
+	must.Get(statuses.Statuses(c.t.Context(), of.AccessKey, accessKeys))(c.t)
+	c.noteShare(keyLook, float64(len(accessKeys)))
 }
 
 // silent has the last message of a connection be one of long ago.

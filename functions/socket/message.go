@@ -96,7 +96,7 @@ func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketPr
 // what the authorizer said is as old as the connection. A client that may not follow
 // the feed any longer is refused here, and closed by the ingester.
 func (s *socket) slots(ctx context.Context, c client) (connections.Limits, error) {
-	statuses, err := s.keys.Statuses(ctx, map[string]string{c.AccessKey: c.Caller.Distributor})
+	statuses, err := s.keys.Statuses(ctx, c.Caller.Distributor, []string{c.AccessKey})
 	if err != nil {
 		return connections.Limits{}, err
 	}

@@ -35,10 +35,10 @@ type Gateway interface {
 	Probe(ctx context.Context, c hub.Conn) error
 }
 
-// Keys says whether sub-keys may be used, each given with its distributor; those
-// that do not exist are absent. A [*keys.Store] does.
+// Keys says whether sub-keys of a distributor may be used; those that do not exist are
+// absent. A [*keys.Store] does.
 type Keys interface {
-	Statuses(ctx context.Context, distributorOf map[string]string) (map[string]keys.Status, error)
+	Statuses(ctx context.Context, distributor string, accessKeys []string) (map[string]keys.Status, error)
 }
 
 // Config is what the feeds run on.
@@ -93,6 +93,7 @@ type Feeds struct {
 	mu         sync.Mutex
 	clients    map[string]*client
 	counts     map[connections.CountAsked]bool // that are asked for
+	keysUnread map[string]time.Time            // distributors whose keys the last look could not read, and since when
 	pastWaited bool                            // nobody waits for the past any longer
 
 	loads    sync.WaitGroup           // of what snapshots need: at most one for each subscription
@@ -334,6 +335,14 @@ type Waiting struct {
 func (f *Feeds) Waiting() Waiting {
 	waiting, longest := f.accounts.waits()
 	return Waiting{waiting, longest, int(f.books.notJoined.Load())}
+}
+
+// KeysUnread is of how many distributors the last look at keys could read none, so that the
+// connections of a key that was revoked stay.
+func (f *Feeds) KeysUnread() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.keysUnread)
 }
 
 // Totals are the figures of the feeds.

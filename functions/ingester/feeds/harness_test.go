@@ -123,11 +123,11 @@ func (w *world) probed() []string {
 }
 
 // Statuses makes it [Keys].
-func (w *world) Statuses(_ context.Context, distributorOf map[string]string) (map[string]keys.Status, error) {
+func (w *world) Statuses(_ context.Context, distributor string, accessKeys []string) (map[string]keys.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := map[string]keys.Status{}
-	for key, distributor := range distributorOf {
+	for _, key := range accessKeys {
 		if s, ok := w.keys[key]; ok && distributor == "acme" {
 			all[key] = s
 		}

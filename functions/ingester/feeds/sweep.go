@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,6 +24,7 @@ const (
 	probeShare  = 20               // of the requests to the gateway one in so many may be a probe
 	atOnce      = 16               // requests to the stores or the gateway
 	sweepWait   = 5 * time.Second  // for one request
+	keysWait    = time.Second      // for the keys of one distributor, its throttled requests made again included
 )
 
 // sweep ends the connections that must end, until ctx does. Its looks have
@@ -80,22 +82,45 @@ func connOf(c *connections.Connection) hub.Conn {
 	return hub.Conn{ID: c.ID, Endpoint: c.Endpoint, At: c.At, Of: c.Distributor}
 }
 
-// sweepKeys ends connections whose sub-key may not connect any longer. While keys
-// cannot be read they keep their connections.
+// sweepKeys ends connections whose sub-key may not connect any longer. Each distributor's
+// keys are read on their own: where they cannot be, its connections stay until the next look,
+// and nobody else's wait for that.
 func (f *Feeds) sweepKeys(ctx context.Context) {
-	all := f.connections()
-	distributorOf := map[string]string{}
-	for i := range all {
-		distributorOf[all[i].Key] = all[i].Distributor
+	of := map[string][]connections.Connection{}
+	for _, c := range f.connections() {
+		of[c.Distributor] = append(of[c.Distributor], c)
 	}
-	reading, cancel := context.WithTimeout(ctx, sweepWait)
+	var mu sync.Mutex
+	unread := map[string]error{}
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for distributor, all := range of {
+		group.Go(func() error {
+			if err := f.sweepKeysOf(ctx, distributor, all); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				unread[distributor] = err
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // failures are in unread
+	if ctx.Err() == nil {
+		f.noteUnread(unread)
+	}
+}
+
+// sweepKeysOf is sweepKeys of one distributor.
+func (f *Feeds) sweepKeysOf(ctx context.Context, distributor string, all []connections.Connection) error {
+	used := map[string]bool{}
+	for i := range all {
+		used[all[i].Key] = true
+	}
+	ctx, cancel := context.WithTimeout(ctx, keysWait)
 	defer cancel()
-	statuses, err := f.Keys.Statuses(reading, distributorOf)
+	statuses, err := f.Keys.Statuses(ctx, distributor, slices.Collect(maps.Keys(used)))
 	if err != nil {
-		if ctx.Err() == nil {
-			f.Logger.Warn("cannot look at the keys of connections", "error", err.Error())
-		}
-		return
+		return err
 	}
 	now := f.Now()
 	for i := range all {
@@ -104,6 +129,31 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 		if why := c.CloseReason(now, c.StateOf(s, known)); why != "" && why != connections.ReasonIdle {
 			f.removals.add(connOf(c), why, true)
 		}
+	}
+	return nil
+}
+
+// noteUnread notes, and logs, of which distributors a look could not read the keys.
+func (f *Feeds) noteUnread(unread map[string]error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.Now()
+	since, oldest := make(map[string]time.Time, len(unread)), now
+	var sample error
+	for distributor, err := range unread {
+		began, ok := f.keysUnread[distributor]
+		if !ok {
+			began = now
+		}
+		since[distributor] = began
+		if sample == nil || began.Before(oldest) {
+			oldest, sample = began, err
+		}
+	}
+	f.keysUnread = since
+	if len(unread) > 0 {
+		f.Logger.Warn("cannot look at the keys of distributors, whose connections stay until the next look",
+			"distributors", len(unread), "longest", now.Sub(oldest).String(), "error", sample.Error())
 	}
 }
 

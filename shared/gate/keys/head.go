@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -70,10 +69,4 @@ func (s *Store) changeDistributor(ctx context.Context, accessKey string, setting
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// ofHead is the distributor whose head an item is.
-func ofHead(it item) string {
-	distributor, _, _ := strings.Cut(strings.TrimPrefix(attr.Text(it, "pk"), headPrefix), "#")
-	return distributor
 }

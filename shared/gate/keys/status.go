@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,42 +31,48 @@ type Status struct {
 var statusAttributes = only("pk", "sk", "distributor", "status", "expires_at", "level", "generation",
 	"disabled", "ws_sub_limit", "ws_sub_since", "policy")
 
-// Statuses reads the status of sub-keys, each given with its distributor. One that
-// does not exist is absent from the answer. A change of the last second may not show
-// yet, but that a key was made does: a strongly consistent read costs twice as much, and
-// is made of those that seem to be absent. No secret is read, so a [Store] without a ring
-// will do.
-func (s *Store) Statuses(ctx context.Context, distributorOf map[string]string) (map[string]Status, error) {
-	heads, subs := map[string]fields{}, map[string]fields{}
-	err := s.readStatuses(ctx, distributorOf, false, heads, subs)
-	absent := maps.Clone(distributorOf)
-	maps.DeleteFunc(absent, func(accessKey, distributor string) bool {
-		f := subs[accessKey]
-		return f.Text("distributor") == distributor && heads[distributor].Item != nil
-	})
-	if err == nil && len(absent) > 0 {
-		err = s.readStatuses(ctx, absent, true, heads, subs)
-	}
+// Statuses reads the status of sub-keys of a distributor. One that does not exist, or is
+// another's, is absent from the answer. A change of the last second may not show yet, but
+// that a key was made does: a strongly consistent read costs twice as much, and is made of
+// those that seem to be absent. No secret is read, so a [Store] without a ring will do.
+//
+// All that is read is of this distributor alone: what throttles its partitions fails no
+// other's look.
+func (s *Store) Statuses(ctx context.Context, distributor string, accessKeys []string) (map[string]Status, error) {
+	statuses, err := s.statuses(ctx, distributor, accessKeys)
 	if err != nil {
 		return nil, fmt.Errorf("read the status of keys: %w", err)
 	}
-	policies := map[levelID]int64{}
-	for accessKey, distributor := range distributorOf {
-		f, head := subs[accessKey], heads[distributor]
-		if f.Text("distributor") != distributor || head.Item == nil {
-			delete(subs, accessKey)
-			continue
+	return statuses, nil
+}
+
+func (s *Store) statuses(ctx context.Context, distributor string, accessKeys []string) (map[string]Status, error) {
+	subs := make(map[string]fields, len(accessKeys))
+	head, err := s.readStatuses(ctx, distributor, accessKeys, false, subs)
+	if err != nil {
+		return nil, err
+	}
+	absent := slices.DeleteFunc(slices.Clone(accessKeys), func(accessKey string) bool {
+		return head.Item != nil && subs[accessKey].Item != nil
+	})
+	if len(absent) > 0 {
+		if head, err = s.readStatuses(ctx, distributor, absent, true, subs); err != nil {
+			return nil, err
 		}
+	}
+	if head.Item == nil {
+		return nil, nil
+	}
+	policies := map[levelID]int64{}
+	for _, f := range subs {
 		policies[levelID{distributor, f.Text("level")}] = head.Int("policy")
 	}
 	levels, err := s.levelsUnder(ctx, policies)
 	if err != nil {
-		return nil, fmt.Errorf("read the status of keys: %w", err)
+		return nil, err
 	}
 	out := make(map[string]Status, len(subs))
 	for accessKey, f := range subs {
-		distributor := distributorOf[accessKey]
-		head := heads[distributor]
 		out[accessKey] = Status{
 			Disabled: f.Int("status") != 1, ExpiresAt: f.millis("expires_at"), DistributorDisabled: head.Bool("disabled"),
 			Level:      levels[levelID{distributor, f.Text("level")}],
@@ -74,36 +80,34 @@ func (s *Store) Statuses(ctx context.Context, distributorOf map[string]string) (
 			DistributorWSSubLimit: head.Int("ws_sub_limit"), DistributorWSSubSince: head.Int("ws_sub_since"),
 		}
 		if err := errors.Join(head.Err, f.Err); err != nil {
-			return nil, fmt.Errorf("read the status of keys: %w", err)
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// readStatuses reads sub-keys and the heads of their distributors.
-func (s *Store) readStatuses(ctx context.Context, distributorOf map[string]string, consistent bool, heads, subs map[string]fields) error {
-	var wanted []item
-	distributors := map[string]bool{}
-	for accessKey, distributor := range distributorOf {
+// readStatuses adds those of the sub-keys that are the distributor's to subs, and returns its
+// head, which is empty where there is none.
+func (s *Store) readStatuses(ctx context.Context, distributor string, accessKeys []string, consistent bool, subs map[string]fields) (head fields, _ error) {
+	wanted := []item{anyHead(distributor)}
+	for _, accessKey := range accessKeys {
 		wanted = append(wanted, keyKey(accessKey))
-		if !distributors[distributor] {
-			distributors[distributor] = true
-			wanted = append(wanted, anyHead(distributor))
-		}
 	}
 	want := statusAttributes.keys()
 	want.ConsistentRead = &consistent
 	items, err := batch.GetAll(ctx, s.db, s.table, wanted, want, parallelReads, unread)
 	if err != nil {
-		return err
+		return fields{}, err
 	}
 	for _, it := range items {
 		f := fieldsOf(it)
-		if accessKey, isKey := strings.CutPrefix(f.Text("pk"), keyPrefix); isKey {
+		accessKey, isKey := strings.CutPrefix(f.Text("pk"), keyPrefix)
+		switch {
+		case !isKey:
+			head = f
+		case f.Text("distributor") == distributor:
 			subs[accessKey] = f
-		} else {
-			heads[ofHead(it)] = f
 		}
 	}
-	return nil
+	return head, nil
 }

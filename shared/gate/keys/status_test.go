@@ -3,6 +3,7 @@ package keys
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func TestTheStatusOfAKeyIsThatOfItsPrincipalAndNeedsNoRing(t *testing.T) {
 	bare := b.with(nil)
 	is := func(when string) Status {
 		t.Helper()
-		got := must.Get(bare.Statuses(t.Context(), map[string]string{k.AccessKey: r.AccessKey}))(t)
+		got := must.Get(bare.Statuses(t.Context(), r.AccessKey, []string{k.AccessKey}))(t)
 		p, err := b.Resolve(t.Context(), k.AccessKey)
 		if err != nil || len(got) != 1 || !reflect.DeepEqual(got[k.AccessKey], Status{
 			Disabled: p.Disabled, ExpiresAt: p.ExpiresAt, DistributorDisabled: p.DistributorDisabled, Level: p.Level, Generation: p.Generation,
@@ -84,7 +85,7 @@ func TestALimitOfSocketsSaysSinceWhenThereIsOne(t *testing.T) {
 			must.Do(t, b.UpdateSubKey(t.Context(), r.AccessKey, SubKeyChange{AccessKey: k.AccessKey, WSConnLimit: step.key[0], WSSubLimit: step.key[1]}))
 		}
 		p := b.resolve(k.AccessKey)
-		all, err := b.Statuses(t.Context(), map[string]string{k.AccessKey: r.AccessKey})
+		all, err := b.Statuses(t.Context(), r.AccessKey, []string{k.AccessKey})
 		s := all[k.AccessKey]
 		if err != nil || p.WSConnSince != step.conns || p.DistributorWSConnSince != step.dis || s.WSSubSince != step.subs || s.DistributorWSSubSince != step.diss {
 			t.Errorf("%s: %d, %d, %d, %d, %v after %d, want %+v", step.when, p.WSConnSince, p.DistributorWSConnSince, s.WSSubSince, s.DistributorWSSubSince, err, set, step)
@@ -95,30 +96,30 @@ func TestALimitOfSocketsSaysSinceWhenThereIsOne(t *testing.T) {
 func TestStatusesOfManyKeysAreFewRequests(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	of := map[string]string{}
-	var last string
-	for range 3 {
-		r := b.distributor(many)
-		for i := range 60 {
-			k, _ := b.subKey(r.AccessKey, NewSubKey{Name: fmt.Sprint(i), MonthlyQuota: ptr(int64(1))})
-			of[k.AccessKey], last = r.AccessKey, k.AccessKey
-		}
+	r := b.distributor(func(p *Preset) { p.MaxSubKeys = 200 })
+	var accessKeys []string
+	for i := range 150 {
+		k, _ := b.subKey(r.AccessKey, NewSubKey{Name: fmt.Sprint(i), MonthlyQuota: ptr(int64(1))})
+		accessKeys = append(accessKeys, k.AccessKey)
 	}
-	must.Do(t, b.DeleteSubKey(t.Context(), of[last], last))
+	deleted := accessKeys[0]
+	must.Do(t, b.DeleteSubKey(t.Context(), r.AccessKey, deleted))
+	neighbour := b.distributor(many).AccessKey
+	others, _ := b.subKey(neighbour, NewSubKey{MonthlyQuota: ptr(int64(1))})
 	unknown := strings.Repeat("0", 32)
-	of[unknown] = unknown
+	accessKeys = append(accessKeys, others.AccessKey, unknown)
 	b.reads()
-	got := must.Get(b.with(nil).Statuses(t.Context(), of))(t)
-	if gets, batches := b.reads(); gets != 0 || batches != 4 { // the third once more for those that are absent, the last for the levels
-		t.Errorf("%d and %d requests for 180 keys of three distributors", gets, batches)
+	got := must.Get(b.with(nil).Statuses(t.Context(), r.AccessKey, accessKeys))(t)
+	if gets, batches := b.reads(); gets != 0 || batches != 4 { // the third once more for those that are absent, the last for the level
+		t.Errorf("%d and %d requests for %d keys", gets, batches, len(accessKeys))
 	}
-	for accessKey := range of {
+	for _, accessKey := range accessKeys {
 		s, ok := got[accessKey]
-		if gone := accessKey == last || accessKey == unknown; ok == gone || s.Disabled || s.DistributorDisabled || !s.ExpiresAt.IsZero() {
+		if gone := slices.Contains([]string{deleted, others.AccessKey, unknown}, accessKey); ok == gone || s.Disabled || s.DistributorDisabled || !s.ExpiresAt.IsZero() {
 			t.Errorf("%s: %+v, %t", accessKey, s, ok)
 		}
 	}
-	if got, err := b.with(nil).Statuses(t.Context(), nil); err != nil || len(got) != 0 {
-		t.Errorf("of none: %v, %v", got, err)
+	if got, err := b.with(nil).Statuses(t.Context(), unknown, []string{unknown}); err != nil || len(got) != 0 {
+		t.Errorf("of a distributor that does not exist: %v, %v", got, err)
 	}
 }
