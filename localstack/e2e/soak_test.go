@@ -130,6 +130,7 @@ func (s *soak) record() {
 	}
 	enough := make(chan struct{})
 	go func() {
+		told := false
 		for pinged := time.Now(); ; {
 			_, b, err := one.conn.Read(context.Background())
 			if err != nil {
@@ -153,9 +154,9 @@ func (s *soak) record() {
 				}
 			}
 			s.mu.Unlock()
-			if full == len(soakCoins) && enough != nil {
+			if full == len(soakCoins) && !told {
 				close(enough)
-				enough = nil
+				told = true
 			}
 		}
 	}()

@@ -38,6 +38,10 @@ const (
 // count charges a request, or finds that a cap is met.
 func (c *Counters) count(ctx context.Context, ch *charge) (outcome, error) {
 	seen, known := c.windows.get(ch.pk)
+	if c.spent.has(ch.pk, ch.quota, ch.at) {
+		ch.window, ch.used = seen, ch.quota
+		return overMonth, nil
+	}
 	// Each failed attempt shows the item as it is, so the second knows which
 	// form fits; more are needed only when other instances move the item on
 	// in between.
@@ -79,6 +83,7 @@ func (c *Counters) count(ctx context.Context, ch *charge) (outcome, error) {
 		ch.used = attr.Int(failed.Item, "used")
 		if ch.quota > 0 && ch.used >= ch.quota {
 			ch.window = seen
+			c.spent.set(ch)
 			return overMonth, nil
 		}
 	}
@@ -144,6 +149,7 @@ func (c *Counters) takeBack(ctx context.Context, ch charge) error {
 		update += ", #d :back"
 		in.ExpressionAttributeNames = map[string]string{"#d": dayName(ch.at)}
 	}
+	defer c.spent.forget(ch.pk)
 	if ch.bucket > 0 {
 		c.windows.forget(ch.pk)
 		update += ", n :back"

@@ -10,6 +10,10 @@
 // passed, and a rate by a tenth at most (see window): a crash between the two writes, or a lost answer to one, can only count
 // one too many.
 //
+// A request that a cap refuses costs no write where this instance has seen the cap met:
+// a bucket stays full until it ends, a month that is used up is asked again after
+// [SpentFor], as another instance may have refunded a request meanwhile.
+//
 // A shard has an eighth of each cap. Where the shares differ, as a rate is no multiple
 // of eight, shards of a larger one are through with their month a little earlier, and
 // the last of a month's requests are served at less than the distributor's rate.
@@ -104,6 +108,7 @@ type Counters struct {
 	table   string
 	clock   func() time.Time
 	windows windows
+	spent   spentMonths
 }
 
 // NewCounters returns counters over the named table.
@@ -118,8 +123,15 @@ func (c *Counters) Take(ctx context.Context, key, distributor string, limits Lim
 	if seen, full := c.full(keyPrefix+key, allowed(limits.PerMinute), now); full {
 		return Receipt{}, rateDenied(seen, limits.PerMinute, Figures{}, now)
 	}
-	if opens, full := c.allFull(distributor, limits.TotalRate, now); full {
-		return Receipt{}, totalRateDenied(limits.TotalRate, opens, now)
+	if c.spent.has(keyPrefix+key, limits.PerMonth, now) {
+		seen, _ := c.windows.get(keyPrefix + key)
+		return Receipt{}, monthDenied(seen, limits, limits.PerMonth, now)
+	}
+	if denied := c.noShard(distributor, limits, now); denied != nil {
+		if seen, ok := c.windows.get(keyPrefix + key); ok {
+			denied.Figures = seen.figures(limits.PerMinute, now)
+		}
+		return Receipt{}, denied
 	}
 	receipt := Receipt{Key: key, Distributor: distributor, At: now}
 
@@ -179,23 +191,37 @@ func (c *Counters) full(pk string, most int64, now time.Time) (window, bool) {
 	return seen, ok && most > 0 && seen.bucket == bucketAt(now) && seen.left(most) == 0
 }
 
-// allFull reports whether all shards of a distributor are, and when the first has room.
-func (c *Counters) allFull(distributor string, rate int64, now time.Time) (opens time.Time, full bool) {
-	if rate == 0 {
-		return opens, false
-	}
+// noShard returns the denial of a distributor all of whose shards are known to have no
+// room, be it of the rate or of the month; nil where one may have some.
+func (c *Counters) noShard(distributor string, limits Limits, now time.Time) *Denied {
+	var opens time.Time // the first of those that only their rate refuses
 	for shard := range Shards {
-		most := share(allowed(rate), shard)
-		if most == 0 {
-			continue
+		quota, most, none := limits.ofShard(shard)
+		if pk := shardKey(distributor, shard); !none && !c.spent.has(pk, quota, now) {
+			seen, full := c.full(pk, most, now)
+			if !full {
+				return nil
+			}
+			opens = earlier(opens, seen.opens(most))
 		}
-		seen, full := c.full(shardKey(distributor, shard), most, now)
-		if !full {
-			return opens, false
-		}
-		opens = earlier(opens, seen.opens(most))
 	}
-	return opens, true
+	return limits.noShard(opens, now)
+}
+
+// ofShard are the parts of a distributor's caps that a shard has; none where one of them
+// is nothing at all.
+func (l Limits) ofShard(shard int) (quota, most int64, none bool) {
+	quota, most = share(l.Total, shard), share(allowed(l.TotalRate), shard)
+	return quota, most, quota == 0 && l.Total > 0 || most == 0 && l.TotalRate > 0
+}
+
+// noShard denies a request for which no shard has room: until the first of those opens
+// that only their rate refuses, if there is one, else until the month ends.
+func (l Limits) noShard(opens, now time.Time) *Denied {
+	if !opens.IsZero() {
+		return &Denied{Cap: TotalRate, Limit: l.TotalRate, RetryAfter: atLeastASecond(opens.Sub(now))}
+	}
+	return &Denied{Cap: Total, Limit: l.Total, RetryAfter: untilNextMonth(now)}
 }
 
 // earlier is the earlier of two moments, of which the first may be none.
@@ -242,7 +268,7 @@ func (c *Counters) takeKey(ctx context.Context, r *Receipt, limits Limits) error
 	case overRate:
 		return rateDenied(w, limits.PerMinute, r.Figures, r.At)
 	case overMonth:
-		return monthDenied(w, limits, r.Figures, r.At)
+		return monthDenied(w, limits, r.InMonth, r.At)
 	case counted:
 		if limits.PerMinute > 0 {
 			r.RateLeft, r.RateFrees = min(w.left(r.key.most), limits.PerMinute), w.frees()
@@ -257,13 +283,11 @@ func (c *Counters) takeShard(ctx context.Context, taken *charge, distributor str
 	first := rand.IntN(Shards)
 	for i := range Shards {
 		shard := (first + i) % Shards
-		ch := charge{
-			pk: shardKey(distributor, shard), at: now,
-			quota: share(limits.Total, shard), most: share(allowed(limits.TotalRate), shard),
-		}
-		if ch.quota == 0 && limits.Total > 0 || ch.most == 0 && limits.TotalRate > 0 {
+		quota, most, none := limits.ofShard(shard)
+		if none {
 			continue
 		}
+		ch := charge{pk: shardKey(distributor, shard), at: now, quota: quota, most: most}
 		switch end, err := c.count(ctx, &ch); {
 		case err != nil:
 			return fmt.Errorf("count a request of a distributor: %w", err)
@@ -274,10 +298,7 @@ func (c *Counters) takeShard(ctx context.Context, taken *charge, distributor str
 			opens = earlier(opens, ch.window.opens(ch.most))
 		}
 	}
-	if !opens.IsZero() {
-		return totalRateDenied(limits.TotalRate, opens, now)
-	}
-	return &Denied{Cap: Total, Limit: limits.Total, RetryAfter: untilNextMonth(now)}
+	return limits.noShard(opens, now)
 }
 
 // rateDenied denies a request for which the newest bucket of a window has no room.
@@ -287,20 +308,11 @@ func rateDenied(w window, rate int64, figures Figures, now time.Time) *Denied {
 	return &Denied{Figures: figures, Cap: PerMinute, Limit: rate, RetryAfter: atLeastASecond(opens.Sub(now))}
 }
 
-// monthDenied denies a request until the month ends.
-func monthDenied(w window, limits Limits, figures Figures, now time.Time) *Denied {
-	if limits.PerMinute > 0 {
-		if bucket := bucketAt(now); bucket > w.bucket {
-			w = w.at(bucket)
-		}
-		figures.RateLeft, figures.RateFrees = min(w.left(allowed(limits.PerMinute)), limits.PerMinute), w.frees()
-	}
+// monthDenied denies a request until the month ends, in which so many were made.
+func monthDenied(w window, limits Limits, used int64, now time.Time) *Denied {
+	figures := w.figures(limits.PerMinute, now)
+	figures.InMonth = used
 	return &Denied{Figures: figures, Cap: PerMonth, Limit: limits.PerMonth, RetryAfter: untilNextMonth(now)}
-}
-
-// totalRateDenied denies a request until a shard has room.
-func totalRateDenied(rate int64, opens, now time.Time) *Denied {
-	return &Denied{Cap: TotalRate, Limit: rate, RetryAfter: atLeastASecond(opens.Sub(now))}
 }
 
 // share splits a cap over the shards so that the parts sum to it.

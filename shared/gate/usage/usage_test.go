@@ -220,7 +220,8 @@ func TestCapsAreExactAtAnyConcurrency(t *testing.T) {
 
 // Whatever the order of requests, refunds, passing time, instances and changed limits:
 // the counters equal what was served and not given back, no cap is passed, nothing is
-// refused that fits, and no 60 s see more than the rate and a tenth.
+// refused that fits, but for SpentFor where another instance gave it back, and no 60 s
+// see more than the rate and a tenth.
 func TestCountersEqualWhatWasServed(t *testing.T) {
 	t.Parallel()
 	db := storetest.DynamoDB(t)
@@ -258,6 +259,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 		}
 		var total int64
 		var receipts []usage.Receipt
+		var refunded time.Time // last, by the first instance
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			switch name := rapid.SampledFrom(names).Draw(rt, "key"); rapid.IntRange(0, 7).Draw(rt, "step") {
 			case 0:
@@ -269,6 +271,7 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 					must.Do(rt, instances[0].Refund(context.Background(), r))
 					used[r.Key]--
 					total--
+					refunded = now.Now()
 				}
 			default:
 				eleven := time.Unix((now.Now().Unix()/6-10)*6, 0).Add(-1) // the last moment before them
@@ -276,7 +279,13 @@ func TestCountersEqualWhatWasServed(t *testing.T) {
 				for who, rate := range rates(name) {
 					fits = fits && (rate == 0 || within(who, eleven) < rate+rate/10)
 				}
-				r, err := rapid.SampledFrom(instances).Draw(rt, "instance").Take(context.Background(), name, distributor, limits)
+				instance := rapid.IntRange(0, 1).Draw(rt, "instance")
+				r, err := instances[instance].Take(context.Background(), name, distributor, limits)
+				if instance == 1 && now.Now().Sub(refunded) < usage.SpentFor && err != nil {
+					if d := denied(t, err); d.Cap == usage.PerMonth || d.Cap == usage.Total {
+						continue
+					}
+				}
 				if (err == nil) != fits {
 					rt.Fatalf("Take = %v with used %v, admitted %v, total %d under %+v at %s", err, used, admitted[name], total, limits, now.Now())
 				}
@@ -359,9 +368,17 @@ func TestWhatWasRefusedIsServedAsSoonAsItFits(t *testing.T) {
 	}
 }
 
-func TestWhoIsOverARateAndHammersCostsNoWrites(t *testing.T) {
+func TestWhoIsOverACapAndHammersCostsNoWrites(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string]usage.Limits{"of a key": {PerMinute: 1}, "of a distributor": {TotalRate: 60}} {
+	for name, limits := range map[string]usage.Limits{
+		"the rate of a key":             {PerMinute: 1},
+		"the rate of a distributor":     {TotalRate: 60},
+		"the month of a key":            {PerMonth: 20, Total: 60},
+		"the month of a distributor":    {PerMonth: 100, Total: 60},
+		"some shards by each":           {Total: 60, TotalRate: 57},
+		"fewer requests than shards":    {Total: 3},
+		"a month and a rate of the key": {PerMinute: 40, PerMonth: 40},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now := at(t, "2026-11-21T10:00:00Z")
@@ -372,18 +389,73 @@ func TestWhoIsOverARateAndHammersCostsNoWrites(t *testing.T) {
 			})
 			table := storetest.Tables(t, db) + schema.UsageTable
 			c := usage.NewCounters(db, table, now.Now)
-			for range 68 {
-				_, _ = c.Take(t.Context(), "k", "d", limits)
+			var first *usage.Denied
+			for range 70 {
+				if _, err := c.Take(t.Context(), "k", "d", limits); err != nil {
+					first = denied(t, err)
+				}
 			}
 			before := requests.Load()
 			for range 500 {
 				_, err := c.Take(t.Context(), "k", "d", limits)
-				denied(t, err)
+				if d := denied(t, err); *d != *first {
+					t.Fatalf("said %+v, then %+v", first, d)
+				}
 			}
 			if n := requests.Load() - before; n != 0 {
 				t.Errorf("500 refused requests cost %d requests", n)
 			}
 		})
+	}
+}
+
+// TestAMonthThatGetsRoomIsServed covers how a month that was used up ceases to be.
+func TestAMonthThatGetsRoomIsServed(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]func(cap int64) usage.Limits{
+		"of a key":         func(cap int64) usage.Limits { return usage.Limits{PerMonth: cap} },
+		"of a distributor": func(cap int64) usage.Limits { return usage.Limits{Total: cap} },
+	} {
+		for how, room := range map[string]struct {
+			cap   int64
+			give  func(t *testing.T, r usage.Receipt, own, other *usage.Counters, now *testclock.Clock)
+			waits bool
+		}{
+			"by a refund of its own": {8, func(t *testing.T, r usage.Receipt, own, _ *usage.Counters, _ *testclock.Clock) {
+				must.Do(t, own.Refund(t.Context(), r))
+			}, false},
+			"by a refund of another instance": {8, func(t *testing.T, r usage.Receipt, _, other *usage.Counters, _ *testclock.Clock) {
+				must.Do(t, other.Refund(t.Context(), r))
+			}, true},
+			"by a higher cap": {16, func(*testing.T, usage.Receipt, *usage.Counters, *usage.Counters, *testclock.Clock) {}, false},
+			"by its end": {8, func(_ *testing.T, _ usage.Receipt, _, _ *usage.Counters, now *testclock.Clock) {
+				now.Move(time.Second)
+			}, false},
+		} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				t.Parallel()
+				now := at(t, "2026-11-30T23:59:59Z")
+				if room.waits {
+					now = at(t, "2026-11-21T10:00:00Z")
+				}
+				own, another := counters(t, now)
+				var last usage.Receipt
+				for range 8 {
+					last = must.Get(own.Take(t.Context(), "k", "d", limits(8)))(t)
+				}
+				_, err := own.Take(t.Context(), "k", "d", limits(8))
+				denied(t, err)
+				room.give(t, last, own, another(), now)
+				if room.waits {
+					_, err = own.Take(t.Context(), "k", "d", limits(room.cap))
+					denied(t, err)
+					now.Move(usage.SpentFor)
+				}
+				if _, err := own.Take(t.Context(), "k", "d", limits(room.cap)); err != nil {
+					t.Errorf("refused although there is room: %v", err)
+				}
+			})
+		}
 	}
 }
 

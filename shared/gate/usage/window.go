@@ -82,6 +82,17 @@ func (w window) frees() time.Time {
 	return bucketStart(w.bucket + pastBuckets + 1)
 }
 
+// figures are what is left at a moment of a rate a minute, of which 0 is none.
+func (w window) figures(rate int64, now time.Time) (f Figures) {
+	if rate > 0 {
+		if bucket := bucketAt(now); bucket > w.bucket {
+			w = w.at(bucket)
+		}
+		f.RateLeft, f.RateFrees = min(w.left(allowed(rate)), rate), w.frees()
+	}
+	return f
+}
+
 // Attributes of an item that hold its window.
 const (
 	attrBucket = "w"
