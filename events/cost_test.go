@@ -320,6 +320,13 @@ func (c *costs) refused() {
 		c.t.Fatalf("the only request of a month: %d %s", status, answer)
 	}
 	get("429: over a month's quota", over, http.StatusTooManyRequests, catalog.Tickers.Path)
+	small := c.Register(c.t, keys.Preset{Name: "Small", Level: "all", MaxSubKeys: 1, MaxTotalQuota: 1})
+	must.Do(c.t, c.Keys.PutLevel(c.t.Context(), small.AccessKey, "all", keys.Allow(catalog.Actions()...)))
+	shared := c.Issue(c.t, small, keys.NewSubKey{Name: "shared", MonthlyQuota: &quota})
+	if status, answer := c.send(c.sign(shared), http.MethodGet, catalog.Tickers.Path, nil); status != http.StatusOK {
+		c.t.Fatalf("the only request of a distributor's month: %d %s", status, answer)
+	}
+	get("429: over the month's quota of a distributor", shared, http.StatusTooManyRequests, catalog.Tickers.Path)
 
 	// The six seconds that a rate is counted in may pass in between, and then it costs more.
 	for range 10 {
