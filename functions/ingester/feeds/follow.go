@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/backoff"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 )
@@ -63,6 +65,9 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 		f.connectedSince.Store(min(f.connectedSince.Load(), c.At.UnixMilli())) // all stores are under f.mu
 		f.hub.Connect(c.conn())
 	case connections.Disconnected:
+		if c := f.clients[e.ID]; c != nil {
+			f.countAddresses(c.Distributor, -len(c.addresses))
+		}
 		delete(f.clients, e.ID)
 		f.hub.Disconnect(e.ID)
 	case connections.Seen:
@@ -74,8 +79,7 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 	case connections.Unsubscribed:
 		f.unsubscribe(&e)
 	case connections.AddressesAdded:
-		f.reply(e.Connection, f.unsent(e.Reply.Frame, e.At, e.Found))
-		f.follows(e.Connection, e.Addresses, true)
+		f.addAddresses(ctx, &e)
 	case connections.AddressesRemoved:
 		f.follows(e.Connection, e.Addresses, false)
 	case connections.Answer:
@@ -179,6 +183,51 @@ func (f *Feeds) unsubscribe(e *connections.Unsubscribed) {
 	}
 }
 
+// addAddresses begins to follow addresses on an address feed, unless the connections of the
+// distributor would follow too many together. The caller holds f.mu.
+func (f *Feeds) addAddresses(ctx context.Context, e *connections.AddressesAdded) {
+	c := f.clients[e.Connection]
+	if c != nil && len(e.Addresses) > 0 && f.addresses[c.Distributor]+len(e.Addresses) > connections.MostAddressesTogether {
+		f.loads.Go(func() { f.refuseAddresses(ctx, e.Pending) })
+		return
+	}
+	f.reply(e.Connection, f.unsent(e.Reply.Frame, e.At, e.Found))
+	f.follows(e.Connection, e.Addresses, true)
+}
+
+// refuseAddresses takes back what a message has added. The client is sent the error when that
+// is done: to a message that comes later the addresses are new.
+func (f *Feeds) refuseAddresses(ctx context.Context, added connections.Pending) {
+	for try := 0; ; try++ {
+		err := f.Connections.RefuseAddresses(ctx, added)
+		if err == nil {
+			break
+		}
+		if ctx.Err() == nil {
+			f.Logger.Warn("cannot take back addresses beyond the distributor's most; trying again", "error", err.Error())
+		}
+		if refusePauses.Wait(ctx, try) != nil {
+			return // the next run finds them
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reply(added.Connection, fmt.Appendf(nil,
+		`{"error":"address would make the distributor's connections follow more than %d addresses together, the most that are accepted: unsubscribe from others first"}`,
+		connections.MostAddressesTogether))
+}
+
+// refusePauses are between tries to take back addresses.
+var refusePauses = backoff.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second}
+
+// countAddresses counts n addresses more that connections of a distributor follow. The caller
+// holds f.mu.
+func (f *Feeds) countAddresses(distributor string, n int) {
+	if f.addresses[distributor] += n; f.addresses[distributor] == 0 {
+		delete(f.addresses, distributor)
+	}
+}
+
 // follows begins or ends to follow addresses on an address feed. The caller holds
 // f.mu.
 func (f *Feeds) follows(id string, addresses []string, on bool) {
@@ -186,6 +235,7 @@ func (f *Feeds) follows(id string, addresses []string, on bool) {
 	if c == nil {
 		return
 	}
+	before := len(c.addresses)
 	for _, address := range addresses {
 		topic, p := f.topicOf(string(c.Feed), &channel.Subscription{User: address, Dex: c.Dex})
 		switch {
@@ -198,6 +248,7 @@ func (f *Feeds) follows(id string, addresses []string, on bool) {
 			f.hub.Unsubscribe(id, topic)
 		}
 	}
+	f.countAddresses(c.Distributor, len(c.addresses)-before)
 }
 
 // stat answers a request for figures. The caller holds f.mu.

@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,10 +51,11 @@ type world struct {
 	closed   map[string]bool
 	probes   []string // clients that were probed, in order
 	keys     map[string]keys.Status
-	messages int            // of clients
-	last     int64          // time of the last of them, ms
-	asked    int            // looks at accounts
-	slow     map[string]int // accounts whose state the venue never answers, and how often it was asked for
+	owners   map[string]string // of keys that are not acme's
+	messages int               // of clients
+	last     int64             // time of the last of them, ms
+	asked    int               // looks at accounts
+	slow     map[string]int    // accounts whose state the venue never answers, and how often it was asked for
 }
 
 // probeSoon is how long a client of a test may be silent until it is probed.
@@ -128,7 +130,7 @@ func (w *world) Statuses(_ context.Context, distributor string, accessKeys []str
 	defer w.mu.Unlock()
 	all := map[string]keys.Status{}
 	for _, key := range accessKeys {
-		if s, ok := w.keys[key]; ok && distributor == "acme" {
+		if s, ok := w.keys[key]; ok && distributor == cmp.Or(w.owners[key], "acme") {
 			all[key] = s
 		}
 	}

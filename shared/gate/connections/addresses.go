@@ -20,6 +20,13 @@ import (
 // each message that adds some reads what is followed.
 const MostAddresses = 30_000
 
+// MostAddressesTogether is how many addresses the connections of one distributor follow
+// together at most, one that two of them follow counted twice: each takes 800 bytes of the
+// ingester's memory, 1,200 on the feed of states, and all distributors share that. The
+// ingester, which knows them, counts them and refuses what goes beyond
+// ([Store.RefuseAddresses]).
+const MostAddressesTogether = 75_000
+
 // ErrFull is the error of a message with which a connection would follow more than
 // [MostAddresses].
 var ErrFull = errors.New("the connection follows as many addresses as it may")
@@ -85,6 +92,14 @@ func (s *Store) AddAddresses(ctx context.Context, m Message, addresses []string,
 	}
 	if err != nil {
 		return fmt.Errorf("add addresses: %w", err)
+	}
+	return nil
+}
+
+// RefuseAddresses takes back all that one message has added, and frees its slots.
+func (s *Store) RefuseAddresses(ctx context.Context, added Pending) error {
+	if err := s.undo(ctx, key(prefixConnection+added.Connection, added.item), nil); err != nil {
+		return fmt.Errorf("refuse addresses: %w", err)
 	}
 	return nil
 }

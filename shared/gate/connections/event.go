@@ -49,13 +49,14 @@ type (
 	}
 
 	// AddressesAdded are addresses that an address feed follows from now on;
-	// none of them was followed before. There may be none but the reply.
+	// none of them was followed before. There may be none but the reply. Whoever has no
+	// room for them calls [Store.RefuseAddresses].
 	AddressesAdded struct {
-		Connection string
-		Addresses  []string
-		Reply      Reply     // goes to the client before their data
-		At         time.Time // when they were added
-		Found      bool      // as in [Subscribed]
+		Pending
+		Addresses []string
+		Reply     Reply     // goes to the client before their data
+		At        time.Time // when they were added
+		Found     bool      // as in [Subscribed]
 	}
 
 	// AddressesRemoved are addresses that are followed no more.

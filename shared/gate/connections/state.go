@@ -185,7 +185,7 @@ func (k *known) putBelow(events []Event, im image, found bool) []Event {
 		}
 		fresh := k.hold(without(now.addresses, have.addresses))
 		if !ok || len(fresh) > 0 {
-			events = append(events, AddressesAdded{id, fresh, im.reply(), im.time(attrAt), found})
+			events = append(events, AddressesAdded{Pending{id, sk}, fresh, im.reply(), im.time(attrAt), found})
 		}
 	case im.is(prefixAnswer):
 		events = append(events, Answer{Pending{id, sk}, im.reply(), im.time(attrAt), found})
