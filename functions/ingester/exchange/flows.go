@@ -17,20 +17,20 @@ import (
 // Each minute of a pair is counted once, whatever comes again after a restart: the view says
 // from when until when K-lines of a pair are in it.
 type flows struct {
-	minutes  map[string]map[int64]market.Decimal // by exchange
-	counted  map[string]*platformflows.Counted   // by pair
-	followed map[string]bool                     // pairs
-	last     map[string]int64                    // id of the newest trade of a pair
-	newest   int64
+	minutes map[string]map[int64]market.Decimal // by exchange
+	counted map[string]*platformflows.Counted   // by pair
+	pairs   listedPairs
+	gone    []string         // pairs that are counted and trade no more, at most mostResting
+	last    map[string]int64 // id of the newest trade of a pair
+	newest  int64
 }
 
 func newFlows() Projection {
-	return engine.KeepView(platformflows.Published, func() *flows {
-		return &flows{
-			minutes: map[string]map[int64]market.Decimal{}, counted: map[string]*platformflows.Counted{},
-			followed: map[string]bool{}, last: map[string]int64{},
-		}
-	}).Every(viewEvery)
+	return engine.KeepView(platformflows.Published, noFlows).Every(viewEvery)
+}
+
+func noFlows() *flows {
+	return &flows{minutes: map[string]map[int64]market.Decimal{}, counted: map[string]*platformflows.Counted{}, last: map[string]int64{}}
 }
 
 // Restore takes it.
@@ -52,11 +52,7 @@ func (p *flows) Restore(v platformflows.View) error {
 
 // Apply takes K-lines before trades, each once.
 func (p *flows) Apply(b *Batch, _ time.Time) (changed bool) {
-	for i := range b.Listings {
-		for _, pair := range b.Listings[i].Pairs {
-			p.followed[pair.Key] = b.Listings[i].Followed[pair.Key]
-		}
-	}
+	p.forget(p.pairs.list(b.Listings))
 	for i := range b.Past {
 		changed = p.confirm(&b.Past[i]) || changed
 	}
@@ -69,9 +65,25 @@ func (p *flows) Apply(b *Batch, _ time.Time) (changed bool) {
 	return changed
 }
 
+// forget forgets pairs that trade no more. What is counted of them stays for 24 hours, as one
+// that is listed again must not be counted twice: of the last that went.
+func (p *flows) forget(gone []string) {
+	for _, key := range gone {
+		delete(p.last, key)
+		if p.counted[key] != nil {
+			p.gone = append(p.gone, key)
+		}
+	}
+	for ; len(p.gone) > mostResting; p.gone = p.gone[1:] {
+		if _, listed := p.pairs.byKey[p.gone[0]]; !listed {
+			delete(p.counted, p.gone[0])
+		}
+	}
+}
+
 // trade takes a trade of a minute that is not confirmed.
 func (p *flows) trade(t *market.PairTrade) (changed bool) {
-	if followed, listed := p.followed[t.Pair]; t.ID <= p.last[t.Pair] || listed && !followed {
+	if pair, listed := p.pairs.byKey[t.Pair]; t.ID <= p.last[t.Pair] || listed && !pair.followed {
 		return false // one that clients want is in no sum
 	}
 	p.last[t.Pair] = t.ID
@@ -91,7 +103,7 @@ func (p *flows) trade(t *market.PairTrade) (changed bool) {
 
 // confirm takes K-lines of a minute that continue those that are counted, on either side.
 func (p *flows) confirm(run *market.CandleRun) (changed bool) {
-	if run.Interval != market.Minute1 || run.To <= run.From || !p.followed[run.Pair] {
+	if run.Interval != market.Minute1 || run.To <= run.From || !p.pairs.byKey[run.Pair].followed {
 		return false
 	}
 	of := p.of(run.Pair)
@@ -175,6 +187,7 @@ func (p *flows) View(time.Time) platformflows.View {
 		of.Trades = slices.DeleteFunc(of.Trades, func(m platformflows.Minute) bool { return m.Time < oldest })
 		if of.To < oldest && len(of.Trades) == 0 {
 			delete(p.counted, key)
+			delete(p.last, key)
 			continue
 		}
 		v.Pairs = append(v.Pairs, *of)

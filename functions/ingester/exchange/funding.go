@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"maps"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -18,7 +19,7 @@ type fundings struct {
 	perpetuals
 	pairs, coinRates packedrows.Bars
 	rates            sums[market.WeightedRate]
-	amounts          map[string]market.Decimal // traded in 24 hours, US dollars, by pair
+	amounts          map[string]market.Decimal // traded in 24 hours, US dollars, by followed pair
 	weighted         bool                      // rates of coins were made that are not written
 	held             bool                      // what a checkpoint is behind is in memory only
 }
@@ -69,7 +70,9 @@ func (f *fundings) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 		}
 	}
 	f.rates.advance(newest)
-	f.list(b.Listings)
+	if f.list(b.Listings) {
+		maps.DeleteFunc(f.amounts, func(key string, _ market.Decimal) bool { _, followed := f.byKey[key]; return !followed })
+	}
 	for i := range b.Tickers {
 		t := &b.Tickers[i]
 		if _, ok := f.byKey[t.Pair]; ok {

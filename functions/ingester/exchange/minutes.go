@@ -35,8 +35,12 @@ func (s *sums[V]) ended(newest int64) (ms int64, ok bool) {
 	return start - 1, s.now > 0 && s.now < start
 }
 
-// advance notes that events up to a time (ms) have come.
+// advance notes that events up to a time (ms) have come. Values that are too old by then are
+// forgotten: their pairs may never come again.
 func (s *sums[V]) advance(newest int64) {
+	if _, ended := s.ended(newest); ended {
+		maps.DeleteFunc(s.newest, func(_ string, v timed[V]) bool { return newest-v.time > valueFor })
+	}
 	if newest-s.now > valueFor {
 		s.began = newest
 	}

@@ -38,9 +38,9 @@ func (p *perpetuals) restorePairs(views map[string][]byte) error {
 	return nil
 }
 
-// list takes the pairs of the markets that were listed.
-func (p *perpetuals) list(listings []Listing) {
-	changed := false
+// list takes the pairs of the markets that were listed, and reports whether there were any of
+// perpetuals.
+func (p *perpetuals) list(listings []Listing) (changed bool) {
 	for i := range listings {
 		l := &listings[i]
 		if !l.Swap {
@@ -64,6 +64,7 @@ func (p *perpetuals) list(listings []Listing) {
 	if changed {
 		p.sort()
 	}
+	return changed
 }
 
 func (p *perpetuals) sort() {

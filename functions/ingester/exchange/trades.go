@@ -9,8 +9,9 @@ import (
 )
 
 // trades keeps the view of the newest trades of each followed pair. Those of a pair that
-// has not traded for a day are dropped.
+// has not traded for a day, or is no longer listed, are dropped.
 type trades struct {
+	pairs  listedPairs
 	newest map[string][]pairtrades.Trade // by pair, oldest first: the last pairtrades.Most count
 	last   int64                         // time of the newest of all, ms
 }
@@ -21,8 +22,10 @@ const (
 )
 
 func newTrades() Projection {
-	return engine.KeepView(pairtrades.Published, func() *trades { return &trades{newest: map[string][]pairtrades.Trade{}} }).Every(tradesEvery)
+	return engine.KeepView(pairtrades.Published, noTrades).Every(tradesEvery)
 }
+
+func noTrades() *trades { return &trades{newest: map[string][]pairtrades.Trade{}} }
 
 // Restore takes it.
 func (p *trades) Restore(v pairtrades.View) error {
@@ -36,6 +39,12 @@ func (p *trades) Restore(v pairtrades.View) error {
 // Apply takes trades that are newer than those that are known: after a connection was made
 // again some come again.
 func (p *trades) Apply(b *Batch, _ time.Time) (changed bool) {
+	for _, key := range p.pairs.list(b.Listings) {
+		if _, known := p.newest[key]; known {
+			delete(p.newest, key)
+			changed = true
+		}
+	}
 	for i := range b.Trades {
 		t := &b.Trades[i]
 		list := p.newest[t.Pair]
