@@ -27,9 +27,8 @@ type Stored struct {
 	Awaited    bool // somebody may wait for it
 }
 
-// PastInterest is the open interest in the past of all pairs that a sum of
-// pairseries.CoinInterest covers, in a time in which none of them is missing, or of some pairs
-// without a sum.
+// PastInterest is open interest in the past: of pairs for themselves, or of all pairs that a sum
+// of pairseries.CoinInterest covers, for that alone, in a time in which none of them is missing.
 type PastInterest struct {
 	Key       string // of the sum; empty without one
 	Interests []market.PairInterest

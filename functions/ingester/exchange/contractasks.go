@@ -28,52 +28,21 @@ type ask struct {
 	of func(ctx context.Context, from, to int64) (*Batch, error)
 }
 
-// asks are everything that is asked for of the perpetuals of coins, in this order.
-func (c *contractsPast) asks(coins map[string][]contract) (all []ask) {
-	for _, coin := range slices.Sorted(maps.Keys(coins)) {
-		all = append(all, c.asksOf(coin, coins[coin])...)
-	}
-	return all
+// interestName begins the names of asks for open interest, before the key of a perpetual or a sum.
+const interestName = "interest "
+
+// contract is a perpetual, and who tells of it.
+type contract struct {
+	market.Pair
+	of    Contracts
+	venue Venue
 }
 
-// asksOf are those of the perpetuals of a coin. What a sum is made of is told of each of them,
-// and asked of one alone only where that began to be followed after the sum was made.
-func (c *contractsPast) asksOf(coin string, members []contract) (all []ask) {
-	sums := map[string][]contract{}
-	for _, m := range members {
-		key := pairseries.Stable(coin)
-		if m.Inverse {
-			key = pairseries.CoinMargined(coin)
-		}
-		sums[key] = append(sums[key], m)
-	}
-	for _, key := range slices.Sorted(maps.Keys(sums)) {
-		all = append(all, ask{"interest " + key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-			b, refused, err := interestOf(ctx, key, sums[key], from, to)
-			for i := 0; err == nil && i < len(sums[key]); i++ {
-				name := "interest " + sums[key][i].Key
-				if why := refused[sums[key][i].Key]; why != nil {
-					c.refused(name, why)
-				} else {
-					c.mark(name, span{from, to})
-				}
-			}
-			return b, err
-		}})
-	}
-	for _, m := range members {
-		all = append(all, c.asksOfOne(m)...)
-	}
-	return append(all, ask{"rates " + coin, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-		return ratesOf(ctx, coin, members, from, to)
-	}})
-}
-
-// asksOfOne are those of a perpetual alone.
-func (c *contractsPast) asksOfOne(m contract) []ask {
-	return []ask{{"interest " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+// asksOfOne are what is asked for of a perpetual alone.
+func asksOfOne(m contract) []ask {
+	return []ask{{interestName + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 		list, err := m.of.PastInterests(ctx, m.Pair, from, to)
-		return alone(list), err
+		return &Batch{PastInterests: []PastInterest{{Interests: list}}}, err
 	}}, {"funding " + m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 		list, err := m.of.PastFundings(ctx, m.Pair, from, to)
 		return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
@@ -83,29 +52,46 @@ func (c *contractsPast) asksOfOne(m contract) []ask {
 	}}}
 }
 
-// interestOf is the open interest of the perpetuals of a sum in a time. Of those that are
-// refused, unless all of them are, it returns why, by key: there is no sum without them.
-func interestOf(ctx context.Context, key string, members []contract, from, to int64) (b *Batch, refused map[string]error, err error) {
+// asksOfCoins are what is asked for of the followed perpetuals of coins together, in this order.
+func asksOfCoins(coins map[string][]contract) (all []ask) {
+	for _, coin := range slices.Sorted(maps.Keys(coins)) {
+		sums := map[string][]contract{}
+		for _, m := range coins[coin] {
+			key := pairseries.Stable(coin)
+			if m.Inverse {
+				key = pairseries.CoinMargined(coin)
+			}
+			sums[key] = append(sums[key], m)
+		}
+		for _, key := range slices.Sorted(maps.Keys(sums)) {
+			all = append(all, ask{interestName + key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+				return interestOf(ctx, key, sums[key], from, to)
+			}})
+		}
+		all = append(all, ask{"rates " + coin, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+			return ratesOf(ctx, coin, coins[coin], from, to)
+		}})
+	}
+	return all
+}
+
+// interestOf is the open interest of the perpetuals of a sum in a time. Where one of them has
+// none, or is refused though others are not, there is no sum: that of the others would be wrong.
+func interestOf(ctx context.Context, key string, members []contract, from, to int64) (*Batch, error) {
 	var all []market.PairInterest
-	whole := true
-	refused = map[string]error{}
+	missing, refused := false, 0
 	for i := range members {
 		list, err := members[i].of.PastInterests(ctx, members[i].Pair, from, to)
 		switch {
-		case ofPair(err) && len(refused) < len(members)-1:
-			refused[members[i].Key] = err
+		case ofPair(err) && refused < len(members)-1:
+			refused++
 		case err != nil:
-			return nil, nil, err
+			return nil, err
 		}
-		all, whole = append(all, list...), whole && len(list) > 0
+		all, missing = append(all, list...), missing || len(list) == 0
 	}
-	if !whole {
-		return alone(all), refused, nil
+	if missing {
+		return new(Batch), nil
 	}
-	return &Batch{PastInterests: []PastInterest{{Key: key, Interests: all}}}, refused, nil
-}
-
-// alone is open interest of the past of which no sum is made.
-func alone(list []market.PairInterest) *Batch {
-	return &Batch{PastInterests: []PastInterest{{Interests: list}}}
+	return &Batch{PastInterests: []PastInterest{{Key: key, Interests: all}}}, nil
 }

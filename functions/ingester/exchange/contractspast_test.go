@@ -18,43 +18,97 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	"quotary/localstack/sim/trading"
+	"quotary/shared/backoff"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
+	"quotary/shared/store"
 	"quotary/shared/testing/must"
 )
 
-// past is the source of the past of perpetuals of a world, on its clock.
-func (w *world) past(t *testing.T) *contractsPast {
-	t.Helper()
-	venues := must.Get(w.config.venues())(t)
-	v := onClock(venues[1], w.clock.Now)
-	of, ok := v.Venue.(Contracts)
-	if !ok {
-		t.Fatalf("%s tells nothing of perpetuals", v.Name)
+// pasts are the sources of the past of perpetuals: one of each venue, and that of all together.
+type pasts struct {
+	venues []*contractsPast
+	coins  *coinsPast
+}
+
+// pastsOf are those of venues, on the world's clock.
+func (w *world) pastsOf(venues ...venue) *pasts {
+	spans := func() pastSpans {
+		return pastSpans{config: w.config, stats: new(source.Stats), now: w.clock.Now}
 	}
-	lists := w.config.lister(v)
-	return &contractsPast{venues: []listedVenue{{v, of, lists}}, config: w.config, stats: new(source.Stats), now: w.clock.Now}
+	p := &pasts{coins: &coinsPast{pastSpans: spans()}}
+	for _, v := range venues {
+		of, _ := v.Venue.(Contracts)
+		lists := w.config.lister(v)
+		p.venues = append(p.venues, &contractsPast{pastSpans: spans(), venue: patient(v, of), lists: lists})
+		p.coins.venues = append(p.coins.venues, listedVenue{patient(v, of), lists})
+	}
+	return p
+}
+
+// past is those of the perpetuals of a world.
+func (w *world) past(t *testing.T) *pasts {
+	t.Helper()
+	return w.pastsOf(onClock(w.perpetuals(t), w.clock.Now))
 }
 
 var errSlept = errors.New("everything was asked for")
 
-// round has a source emit one round into projections, and returns its position.
-func (w *world) round(t *testing.T, m *memory, all []Projection, from engine.Position) engine.Position {
+// round has each source emit one round, from its position on, which are then those behind it.
+// It returns the pause until the next one.
+func (p *pasts) round(t *testing.T, positions map[int]engine.Position, emitted func(*Batch)) (pause time.Duration) {
 	t.Helper()
-	p := w.past(t)
-	p.sleep = func(context.Context, time.Duration) error { return errSlept }
-	position := from
-	err := p.follow(t.Context(), from, func(_ context.Context, d engine.Delivery[*Batch]) error {
-		for _, one := range all {
-			m.apply(t, one, d.Batch, w.clock.Now())
+	pause = pastEvery
+	follow := func(n int, s *pastSpans, follow func(context.Context, engine.Position, engine.Sink[*Batch]) error) {
+		t.Helper()
+		err := follow(t.Context(), positions[n], func(_ context.Context, d engine.Delivery[*Batch]) error {
+			emitted(d.Batch)
+			positions[n] = d.Position
+			return nil
+		})
+		if !errors.Is(err, errSlept) {
+			t.Fatal(err)
 		}
-		position = d.Position
-		return nil
-	})
-	if !errors.Is(err, errSlept) {
-		t.Fatal(err)
+		pause = min(pause, s.next(s.now()).Sub(s.now()))
 	}
-	return position
+	for n, one := range p.venues {
+		one.sleep = func(context.Context, time.Duration) error { return errSlept }
+		follow(n+1, &one.pastSpans, one.follow)
+	}
+	p.coins.sleep = func(ctx context.Context, _ time.Duration) error {
+		for p.coins.asking() > 0 {
+			if err := backoff.Sleep(ctx, time.Millisecond); err != nil {
+				return err
+			}
+		}
+		return errSlept
+	}
+	follow(0, &p.coins.pastSpans, p.coins.follow)
+	return pause
+}
+
+func (c *coinsPast) asking() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.busy)
+}
+
+// refusals is what was refused to the sources.
+func (p *pasts) refusals() (n int64) {
+	for _, one := range p.venues {
+		n += one.stats.Malformed.Load()
+	}
+	return n + p.coins.stats.Malformed.Load()
+}
+
+// round has the sources emit one round into projections.
+func (w *world) round(t *testing.T, m *memory, all []Projection, positions map[int]engine.Position) {
+	t.Helper()
+	w.past(t).round(t, positions, func(b *Batch) {
+		for _, one := range all {
+			m.apply(t, one, b, w.clock.Now())
+		}
+	})
 }
 
 func decimal(t *testing.T, text string) market.Decimal {
@@ -68,9 +122,10 @@ func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 	w.config.Depth.Contracts = 2
 	m := newMemory()
 	all := []Projection{newFundings(), newInterests(), newRatios()}
-	position := w.round(t, m, all, nil)
+	positions := map[int]engine.Position{}
+	w.round(t, m, all, positions)
 	w.clock.Move(7 * time.Minute) // a restart, and what came since
-	w.round(t, m, []Projection{newFundings(), newInterests(), newRatios()}, position)
+	w.round(t, m, []Projection{newFundings(), newInterests(), newRatios()}, positions)
 
 	const pair = "btcswapusdt:binance"
 	truth := w.Market("BTCUSDT", true)
@@ -118,12 +173,10 @@ func TestTheNewestOfThePastComesFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.config.Depth.Contracts = 3
-	p := w.past(t)
-	p.sleep = func(context.Context, time.Duration) error { return errSlept }
 	newest := noon.Add(-pastWindow).UnixMilli()
 	var ratios, before int // shares of accounts of the newest window, and of before
-	err := p.follow(t.Context(), nil, func(_ context.Context, d engine.Delivery[*Batch]) error {
-		for _, one := range d.Batch.Ratios {
+	w.past(t).round(t, map[int]engine.Position{}, func(b *Batch) {
+		for _, one := range b.Ratios {
 			switch {
 			case one.Time < newest:
 				before++
@@ -133,43 +186,39 @@ func TestTheNewestOfThePastComesFirst(t *testing.T) {
 				ratios++
 			}
 		}
-		return nil
 	})
-	if !errors.Is(err, errSlept) || ratios == 0 || before <= ratios {
-		t.Errorf("%v: %d and before %d", err, ratios, before)
+	if ratios == 0 || before <= ratios {
+		t.Errorf("%d and before %d", ratios, before)
 	}
 }
 
 func TestWhatIsRefusedOfThePastIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	for refusals, rounds := range map[int]int{1: 1, 4: 2} { // a round asks for it twice, and for the pair's alone
+	for _, c := range []struct{ refusals, rounds int }{{1, 1}, {2, 2}, {4, 2}} { // a round asks for the newest of a perpetual twice
 		w := newWorld(t)
 		w.config.Depth.Contracts = 1
 		w.config.Coins = []string{"BTC"}
 		m := newMemory()
-		p := w.past(t)
-		slept := 0
-		p.sleep = func(_ context.Context, pause time.Duration) error {
-			if slept++; slept == rounds {
-				return errSlept
-			}
-			if pause > time.Minute {
+		v := onClock(w.perpetuals(t), w.clock.Now)
+		of, _ := v.Venue.(Contracts)
+		v.Venue = patient(v.Venue, &refusing{of, c.refusals})
+		p := w.pastsOf(v)
+		interest, positions := newInterests(), map[int]engine.Position{}
+		for range c.rounds {
+			pause := p.round(t, positions, func(b *Batch) { m.apply(t, interest, b, w.clock.Now()) })
+			if pause > time.Minute && p.refusals() < int64(c.refusals) {
 				t.Errorf("it asks again after %s", pause)
 			}
-			return nil
+			w.clock.Move(pause)
 		}
-		p.venues[0].Contracts = &refusing{Contracts: p.venues[0].Contracts, left: refusals}
-		interest := newInterests()
-		err := p.follow(t.Context(), nil, func(_ context.Context, d engine.Delivery[*Batch]) error {
-			m.apply(t, interest, d.Batch, w.clock.Now())
-			return nil
-		})
-		if !errors.Is(err, errSlept) || int(p.stats.Malformed.Load()) != refusals {
-			t.Fatalf("%v, %d refused", err, p.stats.Malformed.Load())
+		if n := p.refusals(); n != int64(c.refusals) {
+			t.Fatalf("%d refused", n)
 		}
-		at := noon.UnixMilli() / stepEvery * stepEvery
-		if _, ok := m.rows[pairseries.CoinInterest.At("btc:stable", pairseries.Tiers[0], at)]; !ok {
-			t.Errorf("refused %d times it was not asked for again in %d rounds", refusals, rounds)
+		at := noon.Add(-pastLag).UnixMilli() / stepEvery * stepEvery
+		for name, row := range map[string]store.SeriesAt{"sum": pairseries.CoinInterest.At("btc:stable", pairseries.Tiers[0], at), "perpetual": pairseries.Interest.At("btcswapusdt:binance", pairseries.Tiers[0], at)} {
+			if _, ok := m.rows[row]; !ok {
+				t.Errorf("refused %d times the %s was not asked for again in %d rounds", c.refusals, name, c.rounds)
+			}
 		}
 	}
 }
@@ -181,22 +230,26 @@ func TestAPerpetualThatIsFollowedLaterHasItsPast(t *testing.T) {
 	w := newWorld(t)
 	w.config.Depth.Contracts = 2
 	first, second := newSteady("binance"), newSteady("bybit")
-	position := w.rounds(t, nil, 1, first)
+	positions := map[int]engine.Position{}
+	w.rounds(t, positions, 1, first)
 	asked := first.asked
 	w.clock.Move(pastEvery)
-	position = w.rounds(t, position, 1, first, second)
-	for at := noon.Add(-2*day).UnixMilli()/stepEvery*stepEvery + stepEvery; at <= w.clock.Now().UnixMilli(); at += stepEvery {
+	w.rounds(t, positions, 1, first, second)
+	for at := noon.Add(-2*day).UnixMilli()/stepEvery*stepEvery + stepEvery; at <= w.clock.Now().Add(-pastLag).UnixMilli(); at += stepEvery {
 		if !first.seen[at] || !second.seen[at] {
 			t.Fatalf("open interest at %s was told of the one %t, of the other %t", time.UnixMilli(at).UTC(), first.seen[at], second.seen[at])
 		}
 	}
-	if first.asked != asked+1 {
+	if first.asked != asked+2 { // for itself, and for the sum
 		t.Errorf("the one that was followed before was asked %d times more", first.asked-asked)
 	}
 	w.clock.Move(pastEvery)
-	position = w.rounds(t, position, 1, second)
-	if want := []string{"accounts " + second.pair.Key, "funding " + second.pair.Key, "interest btc:stable", "interest " + second.pair.Key, "rates btc"}; !slices.Equal(progressOf(t, position), want) {
-		t.Errorf("the checkpoint holds %q, %q wanted", progressOf(t, position), want)
+	positions[1] = nil // of another venue
+	w.rounds(t, positions, 1, second)
+	for n, want := range [][]string{{"interest btc:stable", "rates btc"}, {"accounts " + second.pair.Key, "funding " + second.pair.Key, "interest " + second.pair.Key}} {
+		if got := progressOf(t, positions[n]); !slices.Equal(got, want) {
+			t.Errorf("the checkpoint holds %q, %q wanted", got, want)
+		}
 	}
 }
 
@@ -208,7 +261,8 @@ func TestAPerpetualThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	w.config.Depth.Contracts = 1
 	fine, delisted := newSteady("binance"), newSteady("bybit")
 	delisted.no = fmt.Errorf("ask for it: %w", &source.RefusedError{Status: http.StatusBadRequest})
-	position := w.rounds(t, nil, 2, fine, delisted)
+	positions := map[int]engine.Position{}
+	w.rounds(t, positions, 2, fine, delisted)
 	for at := noon.Add(-day).UnixMilli()/stepEvery*stepEvery + stepEvery; at <= noon.UnixMilli(); at += stepEvery {
 		if !fine.seen[at] {
 			t.Fatalf("open interest of the other at %s was not told", time.UnixMilli(at).UTC())
@@ -219,12 +273,12 @@ func TestAPerpetualThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	}
 	w.clock.Move(pastEvery)
 	delisted.asked = 0
-	position = w.rounds(t, position, 1, fine, delisted)
-	if delisted.asked > 1 {
+	w.rounds(t, positions, 1, fine, delisted)
+	if delisted.asked > 2 { // for itself, and for the sum
 		t.Errorf("it was asked %d times in a round", delisted.asked)
 	}
 	delisted.no = nil
-	w.rounds(t, position, 2, fine, delisted)
+	w.rounds(t, positions, 2, fine, delisted)
 	if !delisted.seen[noon.Add(-day/2).UnixMilli()/stepEvery*stepEvery] {
 		t.Error("when it is no longer refused it has no past")
 	}
@@ -238,39 +292,30 @@ func progressOf(t *testing.T, position engine.Position) []string {
 	return slices.Sorted(maps.Keys(held.Told))
 }
 
-// rounds has the source ask exchanges for as many rounds, and returns its position.
-func (w *world) rounds(t *testing.T, from engine.Position, rounds int, all ...*steady) engine.Position {
+// rounds has the sources ask exchanges for as many rounds, from their positions on.
+func (w *world) rounds(t *testing.T, positions map[int]engine.Position, rounds int, all ...*steady) {
 	t.Helper()
-	p := &contractsPast{config: w.config, stats: new(source.Stats), now: w.clock.Now}
+	var venues []venue
 	for _, one := range all {
-		v := venue{Venue: one}
-		p.venues = append(p.venues, listedVenue{v, one, w.config.lister(v)})
+		venues = append(venues, venue{Venue: one})
 	}
-	p.sleep = func(_ context.Context, pause time.Duration) error {
-		if rounds--; rounds == 0 {
-			return errSlept
-		}
-		w.clock.Move(pause)
-		return nil
-	}
-	position := from
-	err := p.follow(t.Context(), from, func(_ context.Context, d engine.Delivery[*Batch]) error {
-		for _, past := range d.Batch.PastInterests {
-			for _, i := range past.Interests {
-				for _, one := range all {
-					if i.Pair == one.pair.Key {
-						one.seen[i.Time] = true
+	p := w.pastsOf(venues...)
+	for n := range rounds {
+		pause := p.round(t, positions, func(b *Batch) {
+			for _, past := range b.PastInterests {
+				for _, i := range past.Interests {
+					for _, one := range all {
+						if i.Pair == one.pair.Key && past.Key == "" {
+							one.seen[i.Time] = true
+						}
 					}
 				}
 			}
+		})
+		if n < rounds-1 {
+			w.clock.Move(pause)
 		}
-		position = d.Position
-		return nil
-	})
-	if !errors.Is(err, errSlept) {
-		t.Fatal(err)
 	}
-	return position
 }
 
 // steady is an exchange with one perpetual that tells of open interest alone.
@@ -324,10 +369,10 @@ func TestASumIsMadeOnlyWhereNoPerpetualIsMissing(t *testing.T) {
 		singles int
 	}{
 		{"both tell", []contract{{of: a}, {of: b}}, 2, 0},
-		{"one is silent", []contract{{of: a}, {of: reported(nil)}}, 0, 1},
+		{"one is silent", []contract{{of: a}, {of: reported(nil)}}, 0, 0},
 		{"none tells", []contract{{of: reported(nil)}}, 0, 0},
 	} {
-		got, _ := must.Get2(interestOf(t.Context(), "x:stable", test.members, 0, 10))(t)
+		got := must.Get(interestOf(t.Context(), "x:stable", test.members, 0, 10))(t)
 		by := map[string]int{}
 		for _, past := range got.PastInterests {
 			by[past.Key] += len(past.Interests)
@@ -484,7 +529,7 @@ func TestThePastIsHeldUntilItIsWritten(t *testing.T) {
 		b Batch
 	}{
 		"interest": {newInterests(), Batch{PastInterests: []PastInterest{{Key: "btc:stable", Interests: []market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}}}}}},
-		"alone":    {newInterests(), *alone([]market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}})},
+		"alone":    {newInterests(), Batch{PastInterests: []PastInterest{{Interests: []market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}}}}}},
 		"funding":  {newFundings(), Batch{PairEvents: market.PairEvents{Fundings: []market.PairFunding{{Pair: pair, Time: now.UnixMilli(), Rate: dec(1), Paid: true}}}}},
 		"rates":    {newFundings(), Batch{PastRates: []PastRate{{"btc", now.UnixMilli(), dec(1)}}}},
 		"accounts": {newRatios(), Batch{PairEvents: market.PairEvents{Ratios: []market.PairRatio{{Pair: pair, Time: now.UnixMilli(), Long: dec(1)}}}}},

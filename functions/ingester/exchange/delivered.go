@@ -66,11 +66,3 @@ func (v venue) polled() (needs []catalog.Need) {
 	}
 	return needs
 }
-
-// brings are what the past of perpetuals is of.
-func (c *contractsPast) brings() (needs []catalog.Need) {
-	for _, v := range c.venues {
-		needs = append(needs, v.brings(catalog.ExchangeFunding, catalog.ExchangeInterest, catalog.ExchangeRatios)...)
-	}
-	return needs
-}

@@ -28,6 +28,13 @@
 // every few seconds only, as each write costs. Both sources list the pairs again once an
 // hour.
 //
+// # How the past of perpetuals comes about
+//
+// Each market of perpetuals has a source of what it tells of each of its pairs
+// ([contractsPast]), so that one that does not answer stops no other, and in it distributors
+// whose clients want other pairs have their turns. What is made of all exchanges together, sums
+// and rates of coins, comes from one source more ([coinsPast]), which waits for all of them.
+//
 // # Adding an exchange
 //
 //  1. Its package under functions/ingester/source, whose Open returns a [Venue] for each kind of its

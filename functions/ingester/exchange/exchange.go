@@ -10,9 +10,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
-	"quotary/functions/ingester/source"
 	"quotary/shared/aws/metrics"
-	"quotary/shared/backoff"
 	"quotary/shared/catalog"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/service/config"
@@ -98,16 +96,21 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		return []engine.Figure{{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown}}
 	}
 	wanted := c.wanted()
-	past := &contractsPast{config: c, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
+	coins := &coinsPast{pastSpans: c.pastSpans()}
 	for _, v := range followed {
 		lists := c.lister(v)
 		p.Sources = append(p.Sources, c.sources(v, lists, wanted)...)
 		if of, ok := v.Venue.(Contracts); ok && v.Swap {
-			past.venues = append(past.venues, listedVenue{v, of, lists})
+			past := &contractsPast{pastSpans: c.pastSpans(), venue: patient(v, of), lists: lists, wanted: wanted}
+			p.Sources = append(p.Sources, engine.Source[*Batch]{
+				Name: v.Name + " perpetuals history", Stats: past.stats, Background: true, Follow: past.follow,
+				Brings: v.brings(catalog.ExchangeFunding, catalog.ExchangeInterest, catalog.ExchangeRatios),
+			})
+			coins.venues = append(coins.venues, listedVenue{patient(v, of), lists})
 		}
 	}
-	if len(past.venues) > 0 {
-		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "perpetuals history", Stats: past.stats, Background: true, Follow: past.follow, Brings: past.brings()})
+	if len(coins.venues) > 0 {
+		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "perpetuals history", Stats: coins.stats, Background: true, Follow: coins.follow})
 	}
 	return p, nil
 }

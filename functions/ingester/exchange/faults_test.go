@@ -15,7 +15,6 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
 	simulated "quotary/localstack/sim/binance"
-	"quotary/shared/backoff"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
@@ -181,9 +180,10 @@ func TestNobodyAsksABanningExchange(t *testing.T) {
 	lists := w.config.lister(v)
 	sources := w.config.sources(v, lists, nil)[1:]
 	of, _ := v.Venue.(Contracts)
-	past := &contractsPast{venues: []listedVenue{{v, of, lists}}, config: w.config, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
-	past.config.Depth.Contracts = 1
-	sources = append(sources, engine.Source[*Batch]{Name: "past", Follow: past.follow})
+	w.config.Depth.Contracts = 1
+	past := &contractsPast{pastSpans: w.config.pastSpans(), venue: patient(v, of), lists: lists}
+	coins := &coinsPast{pastSpans: w.config.pastSpans(), venues: []listedVenue{{patient(v, of), lists}}}
+	sources = append(sources, engine.Source[*Batch]{Name: "past", Follow: past.follow}, engine.Source[*Batch]{Name: "past of coins", Follow: coins.follow})
 	banned := false
 	ctx, stop := context.WithCancel(t.Context())
 	var after atomic.Int64 // deliveries since the ban

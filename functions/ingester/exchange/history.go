@@ -26,13 +26,12 @@ type Depth struct {
 }
 
 const (
-	day         = 24 * time.Hour
-	confirmLag  = 3 * time.Second  // after a minute has ended, until it is asked for
-	openEvery   = 15 * time.Second // between two looks at the open minute, before trades make it:
-	openFor     = 2 * time.Minute  // as long as trades may take from the beginning of a term
-	hourBlock   = 40 * day         // of K-lines of an hour that are asked for at once
-	wideBlock   = 160 * day        // of K-lines of four hours
-	quietRepeat = time.Minute      // between two warnings of the same trouble
+	day        = 24 * time.Hour
+	confirmLag = 3 * time.Second  // after a minute has ended, until it is asked for
+	openEvery  = 15 * time.Second // between two looks at the open minute, before trades make it:
+	openFor    = 2 * time.Minute  // as long as trades may take from the beginning of a term
+	hourBlock  = 40 * day         // of K-lines of an hour that are asked for at once
+	wideBlock  = 160 * day        // of K-lines of four hours
 
 	// foldedFor is for how long (ms) what was folded of a pair is still known after its last
 	// minute: see [pairFor].

@@ -53,8 +53,8 @@ func (p *interests) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range b.PastInterests {
 		past := &b.PastInterests[i]
 		for _, one := range past.Interests {
-			p.pairs.Want(r, one.Pair, one.Time)
 			if past.Key == "" {
+				p.pairs.Want(r, one.Pair, one.Time)
 				continue
 			}
 			p.coinSums.Want(r, past.Key, one.Time)
@@ -140,11 +140,19 @@ func sum(values []market.Decimal) (total market.Decimal) {
 	return total
 }
 
-// applyPast takes open interest of the past, in which every perpetual of the sum has a value
-// if one is made. At each of its times the sum is that of the newest values until then. There is none where
+// applyPast takes open interest of the past: that of pairs, or that of a sum, in which every
+// perpetual has a value. At each of its times the sum is that of the newest values until then. There is none where
 // one is missing or too old: what an exchange tells may begin later than what others tell,
 // and the sum would rise by all of it.
 func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
+	if past.Key == "" {
+		for _, one := range past.Interests {
+			if err := p.pairs.Add(r, one.Pair, one.Time, one.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	points := slices.Clone(past.Interests)
 	slices.SortStableFunc(points, func(a, b market.PairInterest) int { return int(a.Time - b.Time) })
 	members := map[string]bool{}
@@ -153,11 +161,8 @@ func (p *interests) applyPast(r *engine.Reads, past *PastInterest) error {
 	}
 	newest := map[string]market.PairInterest{}
 	for i, one := range points {
-		if err := p.pairs.Add(r, one.Pair, one.Time, one.Value); err != nil {
-			return err
-		}
 		newest[one.Pair] = one
-		if past.Key == "" || i+1 < len(points) && points[i+1].Time == one.Time {
+		if i+1 < len(points) && points[i+1].Time == one.Time {
 			continue
 		}
 		var values []market.Decimal

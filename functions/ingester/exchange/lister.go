@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"quotary/shared/market"
@@ -23,10 +24,13 @@ type lister struct {
 	turn   chan struct{} // holds a token while somebody asks
 	pairs  []market.Pair // belongs to who has the turn, as does
 	listed time.Time     // when they were asked for
+
+	known atomic.Pointer[[]market.Pair] // pairs, for who does not wait for the venue
+	first chan struct{}                 // closed when there are some
 }
 
 func (c Config) lister(v venue) *lister {
-	return &lister{venue: v, config: c, log: v.Log, now: time.Now, turn: make(chan struct{}, 1)}
+	return &lister{venue: v, config: c, log: v.Log, now: time.Now, turn: make(chan struct{}, 1), first: make(chan struct{})}
 }
 
 // errNoPairs is an answer that cannot be true: it delists nothing.
@@ -43,12 +47,15 @@ func (l *lister) all(ctx context.Context) ([]market.Pair, error) {
 		return l.pairs, nil
 	}
 	for try := 0; ; try++ {
-		pairs, err := l.venue.Pairs(ctx)
+		pairs, err := within(ctx, l.venue.Pairs)
 		if err == nil && len(pairs) == 0 {
 			err = errNoPairs
 		}
 		if err == nil {
 			l.pairs, l.listed = pairs, l.now()
+			if l.known.Swap(&pairs) == nil {
+				close(l.first)
+			}
 			return pairs, nil
 		}
 		if ctx.Err() != nil {
@@ -81,6 +88,15 @@ func (l *lister) forget(ctx context.Context) error {
 	}
 	defer l.leave()
 	l.listed = time.Time{}
+	return nil
+}
+
+// lastFollowed are those of the followed pairs that traded when they were last listed, as
+// somebody else asked for; none before [lister.first].
+func (l *lister) lastFollowed() []market.Pair {
+	if known := l.known.Load(); known != nil {
+		return pairsOf(l.config.Coins, *known)
+	}
 	return nil
 }
 

@@ -40,7 +40,7 @@ func TestWhatSourcesRememberFitsIntoACheckpoint(t *testing.T) {
 	}
 	delivered := map[string]span{}
 	contract := func(key string) {
-		for _, kind := range []string{"funding", "interest", "ratio", "coin"} {
+		for _, kind := range []string{"funding", "interest", "accounts", "rates"} {
 			delivered[kind+" "+key] = span{now - random.Int64N(9000)*60*minute, now - random.Int64N(10)*5*minute}
 		}
 	}

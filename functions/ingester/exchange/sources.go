@@ -26,7 +26,7 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 	if _, ok := v.Venue.(Tickers); ok {
 		asked = v.Name + " polls"
 	}
-	past := &history{venue: v, config: c, lists: lists, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
+	past := &history{venue: venue{patient(v, nil), v.MarketInfo}, config: c, lists: lists, wanted: wanted, stats: new(source.Stats), now: time.Now, sleep: backoff.Sleep}
 	all := []engine.Source[*Batch]{
 		{Name: v.Name, Group: v.Name, Stats: v.Stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Coins, v.stream}.follow, Brings: v.pushed(), Awaited: true},
 		{Name: v.Name + " polls", Group: asked, Stats: polled.stats, NoCheckpoint: true, Follow: polled.follow, Brings: v.polled(), Awaited: asked != ""},

@@ -75,16 +75,43 @@ func (w *wantedPairs) list(ctx context.Context) (followrequests.List[string], er
 
 // of are the wanted pairs of a venue, which is asked what trades there.
 func (w *wantedPairs) of(ctx context.Context, lists *lister) ([]market.Pair, error) {
-	list, err := w.list(ctx)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	all, err := lists.all(ctx)
+	pairs, _, err := w.dealt(ctx, lists)
+	return pairs, err
+}
+
+// lines are likewise those that each distributor wants, in the order in which it asked for them.
+func (w *wantedPairs) lines(ctx context.Context, lists *lister) (lines followrequests.List[market.Pair], err error) {
+	pairs, list, err := w.dealt(ctx, lists)
 	if err != nil {
 		return nil, err
 	}
+	byKey := make(map[string]market.Pair, len(pairs))
+	for _, pair := range pairs {
+		byKey[pair.Key] = pair
+	}
+	for _, of := range list {
+		line := followrequests.OfDistributor[market.Pair]{Distributor: of.Distributor}
+		for _, key := range of.Things {
+			if pair, ok := byKey[key]; ok {
+				line.Things = append(line.Things, pair)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func (w *wantedPairs) dealt(ctx context.Context, lists *lister) ([]market.Pair, followrequests.List[string], error) {
+	list, err := w.list(ctx)
+	if err != nil || len(list) == 0 {
+		return nil, nil, err
+	}
+	all, err := lists.all(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	pairs, _ := dealt(list, othersOf(lists.config.Coins, all))
-	return pairs, nil
+	return pairs, list, nil
 }
 
 // dealt are the pairs of a list that are followed, of those that trade, by key, and how many

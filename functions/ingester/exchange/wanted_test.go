@@ -123,7 +123,7 @@ func TestThePastOfAPerpetualThatAClientWantsIsRead(t *testing.T) {
 	series := w.config.Stores.Series
 	run := func(want pairpast.Past) {
 		t.Helper()
-		p := w.past(t)
+		p := w.past(t).venues[0]
 		p.wanted = w.config.wanted()
 		p.wanted.now = w.clock.Now
 		p.sleep = func(ctx context.Context, _ time.Duration) error { return backoff.Sleep(ctx, time.Millisecond) }
@@ -162,12 +162,10 @@ func TestThePastOfAPerpetualIsWholeOnceAnExchangeThatRefusedTellsIt(t *testing.T
 	w.config.Coins, w.config.Depth.Contracts, w.config.Wanted = []string{"BTC"}, 1, openWanted(t)
 	const key = "ethswapusdt:binance"
 	want(t, w.config.Wanted, key)
-	p := w.past(t)
+	p := w.past(t).venues[0]
 	p.wanted = w.config.wanted()
 	p.wanted.now = w.clock.Now
-	for i := range p.venues {
-		p.venues[i].Contracts = &refusing{p.venues[i].Contracts, 4}
-	}
+	p.venue.Contracts = &refusing{p.venue.Contracts, 4}
 	p.sleep = func(ctx context.Context, d time.Duration) error {
 		w.clock.Move(d)
 		return backoff.Sleep(ctx, time.Millisecond)
