@@ -251,6 +251,7 @@ func (d *deployment) rest(t *testing.T) {
 		"/upgrade/v2/hl/info": {
 			`{"type":"allMids"}`, `{"type":"meta"}`, `{"type":"userFills","user":"0x0123456789abcdef0123456789abcdef01234567"}`,
 			`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1h","startTime":1795262400000}}`,
+			`{"type":"clearinghouseState","user":"0x00000000000000000000000000000000000000aa"}`, // asked for at the exchange
 		},
 	}
 	for _, e := range catalog.All() {

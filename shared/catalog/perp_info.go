@@ -9,10 +9,11 @@ import (
 // The pass to the venue's own kind of question, and states of many accounts.
 var (
 	// Answers the venue's own kinds of question, by the type in the body.
-	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments)
+	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments, VenueAccounts)
 )
 
-var _ = does(PerpInfo, readLog, readSeries, readViews)
+var _ = does(PerpInfo, readLog, readSeries, loadSeries, readViews,
+	askIngester) // for accounts
 
 // InfoTypes are all types of question that POST /info takes, in the order in which they
 // are listed to a caller.
@@ -33,14 +34,14 @@ var InfoTypes = []Variant{
 	{Name: "userFunding", From: VenuePayments, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What an account paid and received for funding in a span, oldest first: {time, hash, delta: {type, coin, usdc, szi, fundingRate, nSamples}}; usdc is negative where it paid. Of more than 500 it has the oldest whole hours: continue behind the last time."},
 	{Name: "userNonFundingLedgerUpdates", From: VenueLedgers, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What moved the funds of an account in a span (deposits, withdrawals, transfers, ...), oldest first, 500 at most: {time, hash, delta}, with the delta as the venue wrote it. Continue from the last time."},
 
-	{Name: "activeAssetData", Planned: true},
-	{Name: "clearinghouseState", Planned: true},
+	{Name: "activeAssetData", From: VenueAccounts, Needs: []string{"user", "coin"}, About: "What an account has set for a perpetual: {user, coin, leverage: {type, value}, maxTradeSzs, availableToTrade, markPx}. leverage is null where it is not known; what the account may trade the exchange alone knows, so maxTradeSzs and availableToTrade are null."},
+	{Name: "clearinghouseState", From: VenueAccounts, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The positions and the margin of an account in a dex, at mark prices, as the state of /traders/clearinghouse-state. An account that nobody asked for before may be 503: ask again in two seconds."},
 	{Name: "frontendOpenOrders", Planned: true},
 	{Name: "openOrders", Planned: true},
 	{Name: "portfolio", Planned: true},
-	{Name: "spotClearinghouseState", Planned: true},
+	{Name: "spotClearinghouseState", From: VenueAccounts, Needs: []string{"user"}, About: "The tokens of an account, as the spotState of /traders/spot-clearinghouse-state; null where the exchange has not told them."},
 	{Name: "userFees", Planned: true},
-	{Name: "userTwapSliceFills", Planned: true},
+	{Name: "userTwapSliceFills", From: VenueFills, Needs: []string{"user"}, About: "The newest fills that TWAPs of an account have made, newest first: {fill, twapId}. They are looked for in its newest 10,000 fills, 2,000 at most."},
 	{Name: "webData2", Planned: true},
 }
 
@@ -134,6 +135,28 @@ type InfoFill struct {
 	Liquidation   *InfoLiquidation `json:"liquidation,omitempty"`
 	FeeToken      string           `json:"feeToken"`
 	TwapID        *int64           `json:"twapId"`
+}
+
+// InfoTwapFill is a fill that a TWAP has made, as userTwapSliceFills reports it.
+type InfoTwapFill struct {
+	Fill   InfoFill `json:"fill"`
+	TwapID int64    `json:"twapId"`
+}
+
+// ActiveAsset is what an account has set for a perpetual, as activeAssetData reports it.
+type ActiveAsset struct {
+	User             string         `json:"user"`
+	Coin             string         `json:"coin"`
+	Leverage         *AssetLeverage `json:"leverage"`         // null where it is not known
+	MaxTradeSzs      *[2]string     `json:"maxTradeSzs"`      // base units that it may buy and sell; the exchange alone knows them: null
+	AvailableToTrade *[2]string     `json:"availableToTrade"` // quote units that are free for it; null as well
+	MarkPx           *string        `json:"markPx"`           // quote units; null where it is not known
+}
+
+// AssetLeverage is a leverage that is set.
+type AssetLeverage struct {
+	Type  string `json:"type"`  // margin: cross or isolated
+	Value int64  `json:"value"` // value of a position over its initial margin
 }
 
 // InfoLiquidation names whom an execution liquidated: the account of the fill

@@ -67,6 +67,9 @@ type PositionState struct {
 	FundingSinceChange Decimal // since its last fill
 }
 
+// MarginKnown reports whether the margin of a position is known.
+func (p *PositionState) MarginKnown() bool { return !p.Leverage.Isolated || !p.Unseen }
+
 // Leverage is how an account borrows in a coin. It is a setting of account and coin,
 // which holds for an open position and for the next one. The zero value is not known.
 type Leverage struct {

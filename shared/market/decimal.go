@@ -84,6 +84,14 @@ func Text(d Decimal) string {
 	return string(AppendText(buf[:0], d))
 }
 
+// TextOrNull is the text of a decimal, nil where it is not known.
+func TextOrNull(known bool, d Decimal) *string {
+	if !known {
+		return nil
+	}
+	return new(Text(d))
+}
+
 // AppendText appends what [Text] returns.
 func AppendText(b []byte, d Decimal) []byte {
 	start := len(b)

@@ -13,8 +13,14 @@ import (
 	"quotary/shared/store"
 )
 
-// maxFills is how many fills one answer holds.
-const maxFills = 2000
+const (
+	// maxFills is how many fills one answer holds.
+	maxFills = 2000
+
+	// twapDepth is in how many of the newest fills of an account those of its TWAPs are looked
+	// for, which have no index of their own.
+	twapDepth = 10_000
+)
 
 // userFills returns the newest fills of an account, newest first.
 func (i *info) userFills(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
@@ -26,6 +32,25 @@ func (i *info) userFills(ctx context.Context, in *catalog.InfoIn) (json.RawMessa
 // so that the next question begins where this answer ends.
 func (i *info) userFillsByTime(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	return i.listFills(ctx, fills.Window(ctx, i.log, string(*in.User), in.StartTime.Time(), in.EndTime.Time()), in.AggregateByTime, false)
+}
+
+// twapFills returns the newest fills that the TWAPs of an account have made, newest first.
+func (i *info) twapFills(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+	list := []catalog.InfoTwapFill{}
+	for f, err := range fills.Newest(ctx, i.log, string(*in.User), "", twapDepth) {
+		if err != nil {
+			return nil, err
+		}
+		if f.TwapID == nil {
+			continue
+		}
+		id := *f.TwapID
+		f.TwapID = nil // as at the venue it stands beside the fill
+		if list = append(list, catalog.InfoTwapFill{Fill: infoFill(&f), TwapID: id}); len(list) == maxFills {
+			break
+		}
+	}
+	return api.Encode(list)
 }
 
 // listFills lists up to maxFills fills, and combines those of one crossing order

@@ -11,8 +11,10 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/books"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 )
 
@@ -24,10 +26,12 @@ type info struct {
 	meta     *store.View[meta.View]
 	books    *store.View[books.View]
 	contexts *store.View[contexts.View]
+	accounts *accountlookup.Accounts
 }
 
-func newInfo(log *store.Log, series *store.Series, views *store.Views, clock func() time.Time) *info {
+func newInfo(log *store.Log, series *store.Series, wanted *followrequests.Store, views *store.Views, clock func() time.Time) *info {
 	return &info{
+		accounts: accountlookup.New(catalog.PerpInfo, series, wanted, views, clock),
 		log:      log,
 		series:   series,
 		mids:     mids.Published.Open(views, clock),
@@ -40,10 +44,12 @@ func newInfo(log *store.Log, series *store.Series, views *store.Views, clock fun
 // answers are the venue's own answers to the types of questions. The members that a
 // type needs are there.
 var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.RawMessage, error){
+	"activeAssetData":      (*info).activeAsset,
 	"allMids":              (*info).allMids,
 	"meta":                 (*info).perpMeta,
 	"spotMeta":             (*info).spotMeta,
 	"candleSnapshot":       (*info).candleSnapshot,
+	"clearinghouseState":   (*info).clearinghouseState,
 	"fundingHistory":       (*info).fundingHistory,
 	"historicalOrders":     (*info).historicalOrders,
 	"l2Book":               (*info).l2Book,
@@ -51,10 +57,12 @@ var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.Raw
 	"orderStatus":          (*info).orderStatus,
 	"perpDexs":             (*info).perpDexs,
 	"spotMetaAndAssetCtxs": (*info).spotContexts,
+	"userTwapSliceFills":   (*info).twapFills,
 	"userFills":            (*info).userFills,
 	"userFillsByTime":      (*info).userFillsByTime,
 	"userFunding":          (*info).userFunding,
 
+	"spotClearinghouseState":      (*info).spotState,
 	"userNonFundingLedgerUpdates": (*info).ledgerUpdates,
 }
 

@@ -11,11 +11,13 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/datatest"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/signature"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
@@ -29,6 +31,9 @@ type world struct {
 	log    *store.Log
 	series *store.Series
 	views  *store.Views
+	wanted *followrequests.Store
+
+	accounts *accountlookup.Accounts
 }
 
 func newWorld(t *testing.T) *world {
@@ -36,7 +41,10 @@ func newWorld(t *testing.T) *world {
 	w := new(world)
 	w.World = apitest.Open(t, catalog.PerpInfo, func(open *apitest.World) {
 		w.log, w.series, w.views = open.Log(), open.Series(), open.Views(t)
-		newInfo(w.log, w.series, w.views, open.Now).register(open.Family)
+		w.wanted = followrequests.Accounts.Open(open.Documents)
+		i := newInfo(w.log, w.series, w.wanted, w.views, open.Now)
+		w.accounts = i.accounts
+		i.register(open.Family)
 	})
 	return w
 }

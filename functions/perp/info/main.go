@@ -1,7 +1,7 @@
 // The perp-info function answers the venue's own kind of question, POST /info,
 // from what the ingester keeps: the logs of fills and orders, the series of
-// klines and funding and the views of mid prices, books, figures and market
-// descriptions.
+// klines and funding, the rows of accounts (see package accountlookup) and the views of mid
+// prices, books, figures and market descriptions.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/service"
 )
 
@@ -18,7 +19,9 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newInfo(o.Log(), o.Series(), views, o.Clock).register(o.Family)
+		i := newInfo(o.Log(), o.Series(), followrequests.Accounts.Open(o.Documents), views, o.Clock)
+		i.accounts.Metrics = o.Family.Metrics
+		i.register(o.Family)
 		return nil
 	}))
 }

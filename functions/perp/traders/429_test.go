@@ -20,7 +20,7 @@ func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
 	var out bytes.Buffer
-	w.accounts.patience, w.accounts.metrics = time.Hour, metrics.New(&out, "quotary-test", w.Now) // nobody is waited for
+	w.accounts.Patience, w.accounts.Metrics = time.Hour, metrics.New(&out, "quotary-test", w.Now) // nobody is waited for
 	all := make([]string, followrequests.Accounts.Most)
 	for i := range all {
 		all[i] = fmt.Sprintf("0x%040x", i)

@@ -33,10 +33,10 @@ func TestAnAccountThatIsNotKnownHasNotDoneNothing(t *testing.T) {
 func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
-	w.accounts.patience = 0
+	w.accounts.Patience = 0
 	for range 2 {
 		w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusServiceUnavailable, carol, "asked for", "2 seconds")
-		w.accounts.patience = time.Hour
+		w.accounts.Patience = time.Hour
 		w.Move(w.wanted.Wait)
 	}
 }
@@ -45,7 +45,7 @@ func TestAnAccountThatNobodyAnswersForIsWaitedForOnce(t *testing.T) {
 func TestUnknownAccountsOfADistributorHoldFewRequests(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
-	w.accounts.patience = time.Hour
+	w.accounts.Patience = time.Hour
 	n := w.wanted.Waits + 15
 	var answered atomic.Int64
 	var all sync.WaitGroup
@@ -71,7 +71,7 @@ func TestUnknownAccountsOfADistributorHoldFewRequests(t *testing.T) {
 func TestWhoAsksForOneAccountThatIsNotKnownIsToldWhenToAskAgain(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
-	w.accounts.patience = 0
+	w.accounts.Patience = 0
 	w.fill(t, 20, "BTC", 1, "1", "100", "0.0")
 	for _, kind := range []string{"history", "pnl", "executions"} {
 		for _, target := range []string{ofAlice, traders + carol} {

@@ -12,7 +12,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
-	"quotary/shared/store"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store/retention"
 )
 
@@ -34,7 +34,7 @@ type lifetime struct {
 	steps         []step          // oldest first, at least one
 	now           market.OpenPosition
 	account       *market.Account // as it is now; nil where it is not known
-	values        valuation
+	values        accountlookup.Valuation
 	worth         []market.AccountValue // of the account's perps at full hours, as far as it is known; of the history alone
 }
 
@@ -53,7 +53,7 @@ func (r *reader) current(ctx context.Context, in catalog.CurrentPositionIn) (*li
 	if market.IsSpot(coin) {
 		return nil, nil
 	}
-	values, account, err := r.accounts.known(ctx, in.Address)
+	values, account, err := r.accounts.Known(ctx, in.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*life
 		return nil, api.Absent(notFound, "the fills of this position are no longer stored; startTime and endTime must be of %d (%s) or later", since.UnixMilli(), since.Format(time.DateOnly))
 	}
 	l := &lifetime{address: t.Address, coin: t.Coin, long: t.Long, leverage: market.Leverage{Isolated: t.Isolated, Value: t.Leverage}, start: t.Start, end: t.End, funding: t.Funding.Neg(), entryPx: t.EntryPx, partial: t.Partial}
-	if l.values.markets, err = store.OrZero(r.accounts.markets.Get(ctx)); err != nil {
+	if l.values.Markets, err = r.accounts.Markets(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.follow(ctx, l, list, t.When()); err != nil {

@@ -5,7 +5,7 @@
 // What an account holds is valued when it is asked for, at the mark prices of the views.
 // Where the venue itself was never asked about an account, or long ago, the function
 // leaves a document that asks the ingester to, and waits for a second at most: see
-// [accountReader].
+// package accountlookup.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/service"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 )
 
@@ -25,8 +26,8 @@ func main() {
 			return err
 		}
 		series := o.Series()
-		accounts := newAccountReader(series, followrequests.Accounts.Open(o.Documents), views, o.Clock)
-		accounts.metrics = o.Family.Metrics
+		accounts := accountlookup.New(catalog.PerpTraders, series, followrequests.Accounts.Open(o.Documents), views, o.Clock)
+		accounts.Metrics = o.Family.Metrics
 		r := &reader{log: o.Log(), series: series, accounts: accounts}
 		r.register(o.Family)
 		return nil
@@ -37,7 +38,7 @@ func main() {
 type reader struct {
 	log      *store.Log
 	series   *store.Series
-	accounts *accountReader
+	accounts *accountlookup.Accounts
 }
 
 func (r *reader) register(family *api.Family) {

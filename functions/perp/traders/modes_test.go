@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store/storetest"
 )
 
@@ -33,7 +34,7 @@ func TestAccountsInEveryMode(t *testing.T) {
 			"BTC": "110.0", "xyz:GOLD": "50.0", "flx:OIL": "20.0", "@230": "0.998", "@107": "30.0",
 		}})
 		b.wanted = followrequests.Accounts.Open(open.Documents)
-		(&reader{log: b.log, series: b.series, accounts: newAccountReader(b.series, b.wanted, views, open.Now)}).register(open.Family)
+		(&reader{log: b.log, series: b.series, accounts: accountlookup.New(catalog.PerpTraders, b.series, b.wanted, views, open.Now)}).register(open.Family)
 	})
 	addresses := []string{}
 	for i, mode := range []market.Mode{market.ModeUnknown, market.ModeStandard, market.ModeUnified, market.ModePortfolio, market.ModeOther} {

@@ -92,8 +92,8 @@ func (l *lifetime) point(i int) catalog.PositionPoint {
 		zero := market.Text(market.Decimal{})
 		closed := l.value(s.time, s.px, l.beforeClosing(i))
 		return catalog.PositionPoint{
-			Time: s.time, Size: zero, Leverage: closed.Leverage.Value, EntryPrice: known(!closed.NoCost, closed.EntryPx), PositionValue: zero, UnrealizedPnl: &zero,
-			ReturnOnEquity: &zero, MarginUsed: &zero, CumFunding: known(!l.partial, l.funding),
+			Time: s.time, Size: zero, Leverage: closed.Leverage.Value, EntryPrice: market.TextOrNull(!closed.NoCost, closed.EntryPx), PositionValue: zero, UnrealizedPnl: &zero,
+			ReturnOnEquity: &zero, MarginUsed: &zero, CumFunding: market.TextOrNull(!l.partial, l.funding),
 		}
 	}
 	value := l.value(s.time, s.px, &s.after)
@@ -121,7 +121,7 @@ func (l *lifetime) beforeClosing(i int) *market.OpenPosition {
 // effLeverage is what a position is worth over what the account is worth, nil where that
 // is nothing or either is not known.
 func (l *lifetime) effLeverage(p *market.PositionState, worth market.Decimal) *string {
-	value, ok := l.values.markets.Usd(p.Coin, p.PositionValue, l.values.marks.Px)
+	value, ok := l.values.Markets.Usd(p.Coin, p.PositionValue, l.values.Marks.Px)
 	if !ok || !worth.IsPos() {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (l *lifetime) effLeverage(p *market.PositionState, worth market.Decimal) *s
 // value is the position at a price. Nothing else of the account is known then.
 func (l *lifetime) value(ms int64, px market.Decimal, open *market.OpenPosition) *market.PositionState {
 	alone := market.Account{Holdings: []market.Holding{{Coin: l.coin, Leverage: l.leverage, Open: open}}}
-	state := alone.State(market.DexOf(l.coin), l.values.markets, market.Marks{l.coin: px}, ms)
+	state := alone.State(market.DexOf(l.coin), l.values.Markets, market.Marks{l.coin: px}, ms)
 	return &state.Positions[0]
 }
 
@@ -139,22 +139,22 @@ func (l *lifetime) value(ms int64, px market.Decimal, open *market.OpenPosition)
 // known.
 func (l *lifetime) present() catalog.PositionPoint {
 	if l.account != nil {
-		state := l.values.state(l.account, market.DexOf(l.coin))
+		state := l.values.State(l.account, market.DexOf(l.coin))
 		i := slices.IndexFunc(state.Positions, func(p market.PositionState) bool { return p.Coin == l.coin && p.Szi.Equal(l.now.Size) })
 		if i >= 0 {
 			p := pointOf(state.Time, &state.Positions[i])
-			if worth, ok := l.account.PerpValue(l.values.markets, l.values.marks.Px); ok {
+			if worth, ok := l.account.PerpValue(l.values.Markets, l.values.Marks.Px); ok {
 				p.EffLeverage = l.effLeverage(&state.Positions[i], worth)
 			}
 			return p
 		}
 	}
 	last := &l.steps[len(l.steps)-1]
-	px, ok := l.values.marks.Px[l.coin]
+	px, ok := l.values.Marks.Px[l.coin]
 	if !ok {
 		px = last.px
 	}
-	ms := max(last.time, l.values.marks.Of(market.DexOf(l.coin)))
+	ms := max(last.time, l.values.Marks.Of(market.DexOf(l.coin)))
 	return pointOf(ms, l.value(ms, px, &l.now))
 }
 
@@ -164,9 +164,9 @@ const ratioPlaces = 6
 // pointOf writes a position.
 func pointOf(ms int64, p *market.PositionState) catalog.PositionPoint {
 	return catalog.PositionPoint{
-		Time: ms, Size: market.Text(p.Szi), Leverage: p.Leverage.Value, EntryPrice: known(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue),
-		UnrealizedPnl: known(!p.NoCost, p.UnrealizedPnl), ReturnOnEquity: known(!p.NoCost, p.ReturnOnEquity),
-		LiquidationPrice: known(hasMargin(p) && !p.LiquidationPx.IsZero(), p.LiquidationPx), MarginUsed: known(hasMargin(p), p.MarginUsed), CumFunding: known(!p.Unseen, p.FundingSinceOpen),
+		Time: ms, Size: market.Text(p.Szi), Leverage: p.Leverage.Value, EntryPrice: market.TextOrNull(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue),
+		UnrealizedPnl: market.TextOrNull(!p.NoCost, p.UnrealizedPnl), ReturnOnEquity: market.TextOrNull(!p.NoCost, p.ReturnOnEquity),
+		LiquidationPrice: market.TextOrNull(p.MarginKnown() && !p.LiquidationPx.IsZero(), p.LiquidationPx), MarginUsed: market.TextOrNull(p.MarginKnown(), p.MarginUsed), CumFunding: market.TextOrNull(!p.Unseen, p.FundingSinceOpen),
 	}
 }
 
@@ -207,7 +207,7 @@ func (r *reader) pnl(ctx context.Context, l *lifetime, interval string, limit in
 			px, candles = candles[0].Close, candles[1:]
 		}
 		value := market.Notional(px, held.Size)
-		answer.Pnls = append(answer.Pnls, catalog.PositionPnlPoint{Time: start, Size: market.Text(held.Size), PositionValue: market.Text(value.Abs()), UnrealizedPnl: known(!held.NoCost, value.Sub(held.Cost))})
+		answer.Pnls = append(answer.Pnls, catalog.PositionPnlPoint{Time: start, Size: market.Text(held.Size), PositionValue: market.Text(value.Abs()), UnrealizedPnl: market.TextOrNull(!held.NoCost, value.Sub(held.Cost))})
 	}
 	return answer, nil
 }

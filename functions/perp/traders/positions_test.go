@@ -27,6 +27,7 @@ import (
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
 	"quotary/shared/store/storetest"
@@ -41,7 +42,7 @@ type accountWorld struct {
 	series *store.Series
 	wanted *followrequests.Store
 
-	accounts *accountReader
+	accounts *accountlookup.Accounts
 	folded   market.Account // alice's
 	tid      int64
 }
@@ -56,7 +57,7 @@ func newAccountWorld(t *testing.T) *accountWorld {
 	w.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
 		w.log, w.series, views = open.Log(), open.Series(), open.Views(t)
 		w.wanted = followrequests.Accounts.Open(open.Documents)
-		w.accounts = newAccountReader(w.series, w.wanted, views, open.Now)
+		w.accounts = accountlookup.New(catalog.PerpTraders, w.series, w.wanted, views, open.Now)
 		(&reader{log: w.log, series: w.series, accounts: w.accounts}).register(open.Family)
 	})
 	storetest.Publish(t, views, meta.Published, meta.View{
@@ -316,7 +317,7 @@ func TestTheStatesOfAccountsAreValuedAtTheMarks(t *testing.T) {
 func TestAnAccountThatIsNotKnownIsAskedForAndWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
-	w.accounts.patience = time.Minute // also on a slow machine
+	w.accounts.Patience = time.Minute // also on a slow machine
 	answer := make(chan apitest.Answer)
 	go func() {
 		answer <- w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/spot-clearinghouse-state", body{"addresses": []string{alice}})
@@ -348,9 +349,9 @@ func TestAnAnswerWaitsASecondForTheVenue(t *testing.T) {
 func TestAnAccountThatTheVenueDoesNotKnowIsNotWaitedForAndHasNothing(t *testing.T) {
 	t.Parallel()
 	w := newAccountWorld(t)
-	w.accounts.patience = time.Hour
+	w.accounts.Patience = time.Hour
 	var nobody market.Account
-	nobody.Anchor(&market.Anchor{Address: carol, Mode: market.ModeStandard, Dexes: []market.AccountState{{Time: w.Now().Add(-freshFor - time.Minute).UnixMilli()}}}, nil, nil)
+	nobody.Anchor(&market.Anchor{Address: carol, Mode: market.ModeStandard, Dexes: []market.AccountState{{Time: w.Now().Add(-accountlookup.FreshFor - time.Minute).UnixMilli()}}}, nil, nil)
 	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&nobody)}))
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{carol}})
 	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 1 || got[0].State == nil || *got[0].State.MarginSummary.AccountValue != "0.0" {

@@ -9,6 +9,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 )
 
 // addressStats sums up the trades that an account completed in a window.
@@ -30,7 +31,7 @@ func (r *reader) addressStats(ctx context.Context, in catalog.AddressStatsIn) (c
 
 // batchAddressStats does so for many accounts, one row an address in their order.
 func (r *reader) batchAddressStats(ctx context.Context, in catalog.BatchAddressStatsIn) ([]catalog.AddressStatisticsRow, error) {
-	in.Addresses = once(in.Addresses)
+	in.Addresses = accountlookup.Distinct(in.Addresses)
 	list, err := r.tradeSums(ctx, in.Addresses, int64(in.Period))
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 	sums := make([]tradeSum, 0, len(addresses))
 	var reads []missing
 	var unknown []string
-	for stats, err := range accountstats.Read(ctx, r.series, texts(addresses)) {
+	for stats, err := range accountstats.Read(ctx, r.series, accountlookup.Texts(addresses)) {
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,7 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 		}
 		sums = append(sums, sum)
 	}
-	r.accounts.wantAll(ctx, unknown)
+	r.accounts.WantAll(ctx, unknown)
 	return sums, r.addMissing(ctx, addresses, sums, reads)
 }
 
@@ -140,35 +141,16 @@ func (r *reader) statsOf(ctx context.Context, address string) (market.TraderStat
 	return market.TraderStats{}, nil
 }
 
-// once are addresses without those that come again.
-func once(addresses []catalog.Address) (list []catalog.Address) {
-	seen := make(map[catalog.Address]bool, len(addresses))
-	for _, address := range addresses {
-		if !seen[address] {
-			seen[address], list = true, append(list, address)
-		}
-	}
-	return list
-}
-
-func texts(addresses []catalog.Address) []string {
-	list := make([]string, len(addresses))
-	for i, address := range addresses {
-		list[i] = string(address)
-	}
-	return list
-}
-
 // Days to which a period of all time is capped, where it is counted by fills and orders.
 const behaviorDays = 90
 
 // behaviorMetrics measures how accounts trade, one row an address in their order.
 func (r *reader) behaviorMetrics(ctx context.Context, in catalog.BehaviorMetricsIn) ([]catalog.BehaviorMetricsRow, error) {
 	now := api.Now(ctx).UnixMilli()
-	in.Addresses = once(in.Addresses)
+	in.Addresses = accountlookup.Distinct(in.Addresses)
 	rows := make([]catalog.BehaviorMetricsRow, 0, len(in.Addresses))
 	var unknown []string
-	for stats, err := range accountstats.Read(ctx, r.series, texts(in.Addresses)) {
+	for stats, err := range accountstats.Read(ctx, r.series, accountlookup.Texts(in.Addresses)) {
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +163,7 @@ func (r *reader) behaviorMetrics(ctx context.Context, in catalog.BehaviorMetrics
 		row.Address = address
 		rows = append(rows, row)
 	}
-	r.accounts.wantAll(ctx, unknown)
+	r.accounts.WantAll(ctx, unknown)
 	return rows, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 )
 
 // accountSummaries sums up what accounts hold.
@@ -62,19 +63,19 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 // each gives accounts to use, in the order of the addresses, each once: one that is not known
 // in time without statistics.
 func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func(catalog.AccountSummary, *market.TraderStats) error) error {
-	v, err := r.accounts.value(ctx, addresses)
+	v, err := r.accounts.Value(ctx, addresses)
 	if err != nil {
 		return err
 	}
 	var known []string
-	for address, account := range v.each() {
+	for address, account := range v.Each() {
 		if account != nil {
 			known = append(known, address)
 		}
 	}
 	stats, stop := iter.Pull2(accountstats.Read(ctx, r.series, known))
 	defer stop()
-	for address, account := range v.each() {
+	for address, account := range v.Each() {
 		if account == nil {
 			if err := use(catalog.AccountSummary{Address: address}, nil); err != nil {
 				return err
@@ -85,7 +86,7 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func
 		if err != nil {
 			return err
 		}
-		row := v.summary(account)
+		row := summary(&v, account)
 		if of != nil && of.LastOperation > 0 {
 			row.LastOperationAt = new(of.LastOperation)
 		}
@@ -97,17 +98,17 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func
 }
 
 // summary is what an account holds in all dexes.
-func (v *valuation) summary(a *market.Account) catalog.AccountSummary {
+func summary(v *accountlookup.Valuation, a *market.Account) catalog.AccountSummary {
 	var used, notional, atSet market.Decimal // USDC; atSet: notional over the leverage that is set
 	positions, margins, marked := int64(0), a.Mode.Explained(), true
 	for i := range a.Dexes {
-		state := v.state(a, a.Dexes[i].Dex)
+		state := v.State(a, a.Dexes[i].Dex)
 		for _, p := range state.Positions {
 			positions++
-			margin, ok := v.markets.Usd(p.Coin, p.MarginUsed, v.marks.Px)
-			value, _ := v.markets.Usd(p.Coin, p.PositionValue, v.marks.Px)
+			margin, ok := v.Markets.Usd(p.Coin, p.MarginUsed, v.Marks.Px)
+			value, _ := v.Markets.Usd(p.Coin, p.PositionValue, v.Marks.Px)
 			marked = marked && ok
-			margins = margins && hasMargin(&p)
+			margins = margins && p.MarginKnown()
 			used, notional = used.Add(margin), notional.Add(value)
 			if share, err := value.Div64(uint64(max(0, p.Leverage.Value))); err == nil {
 				atSet = atSet.Add(share)
@@ -115,11 +116,11 @@ func (v *valuation) summary(a *market.Account) catalog.AccountSummary {
 		}
 	}
 	margins = margins && marked
-	perp, perpKnown := a.PerpValue(v.markets, v.marks.Px)
-	spot, spotKnown := a.SpotValue(v.markets, v.marks.Px)
+	perp, perpKnown := a.PerpValue(v.Markets, v.Marks.Px)
+	spot, spotKnown := a.SpotValue(v.Markets, v.Marks.Px)
 	row := catalog.AccountSummary{
-		Address: a.Address, CurrentPosition: &positions, MarginUsage: known(margins, used),
-		PerpValue: known(perpKnown, perp), SpotValue: known(spotKnown, spot), TotalValue: known(perpKnown && spotKnown, perp.Add(spot)),
+		Address: a.Address, CurrentPosition: &positions, MarginUsage: market.TextOrNull(margins, used),
+		PerpValue: market.TextOrNull(perpKnown, perp), SpotValue: market.TextOrNull(spotKnown, spot), TotalValue: market.TextOrNull(perpKnown && spotKnown, perp.Add(spot)),
 	}
 	if perpKnown && marked {
 		row.EffLeverage = over(notional, perp)

@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 )
@@ -36,7 +37,7 @@ func openHoldings(t testing.TB, list ...*market.Account) *book {
 		storetest.Publish(t, views, meta.Published, described)
 		storetest.Publish(t, views, contexts.Published, contexts.View{Time: now, Marks: map[string]string{"BTC": "110.0", "ETH": "10.0", "xyz:GOLD": "50.0"}})
 		b.wanted = followrequests.Accounts.Open(open.Documents)
-		r := &reader{log: b.log, series: b.series, accounts: newAccountReader(b.series, b.wanted, views, open.Now)}
+		r := &reader{log: b.log, series: b.series, accounts: accountlookup.New(catalog.PerpTraders, b.series, b.wanted, views, open.Now)}
 		r.register(open.Family)
 	})
 	b.hold(t, list...)

@@ -87,7 +87,7 @@ func (r *reader) known(ctx context.Context, address catalog.Address) (*market.Ac
 	if a := known[string(address)]; a != nil || err != nil {
 		return a, err
 	}
-	_, a, err := r.accounts.known(ctx, address)
+	_, a, err := r.accounts.Known(ctx, address)
 	return a, err
 }
 

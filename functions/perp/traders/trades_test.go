@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
@@ -42,8 +43,8 @@ func openBook(t testing.TB) *book {
 	b := &book{stats: map[string]*market.TraderStats{}}
 	b.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
 		b.log, b.series, b.wanted = open.Log(), open.Series(), followrequests.Accounts.Open(open.Documents)
-		accounts := newAccountReader(b.series, b.wanted, open.Views(t), open.Now)
-		accounts.patience = 0
+		accounts := accountlookup.New(catalog.PerpTraders, b.series, b.wanted, open.Views(t), open.Now)
+		accounts.Patience = 0
 		b.reader = &reader{log: b.log, series: b.series, accounts: accounts}
 		b.reader.register(open.Family)
 	})
@@ -61,7 +62,7 @@ func TestWhatComesWhileARequestWaitsIsInItsAnswer(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			b := openBook(t)
-			b.reader.accounts.patience = time.Minute
+			b.reader.accounts.Patience = time.Minute
 			address := fmt.Sprintf("0x%040x", n+1)
 			answered := make(chan apitest.Answer, 1)
 			go func() {

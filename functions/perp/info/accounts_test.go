@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/contexts"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
+)
+
+// someAccount has alice long two BTC on the main dex, as the venue told it.
+func (w *world) someAccount(t *testing.T) {
+	t.Helper()
+	w.someMeta(t)
+	storetest.Publish(t, w.views, contexts.Published, contexts.View{Time: start, Marks: map[string]string{"BTC": "84026.5"}})
+	account := market.Account{Address: alice}
+	decimal := func(text string) market.Decimal { return must.Get(market.ParseDecimal(text))(t) }
+	now := w.Now().UnixMilli()
+	account.Anchor(&market.Anchor{Address: alice, Mode: market.ModeStandard,
+		Dexes: []market.AccountState{{Time: now, CrossMargin: market.MarginSummary{AccountValue: decimal("68053.0")}, Positions: []market.PositionState{
+			{Coin: "BTC", Szi: decimal("2"), Leverage: market.Leverage{Value: 20}, EntryPx: decimal("80000.0"), PositionValue: decimal("168053.0"), UnrealizedPnl: decimal("8053.0"), MaxLeverage: 40}}}},
+		Leverages: map[string]market.Leverage{"BTC": {Value: 20}},
+		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal("50.5")}}, SpotTime: now}, nil, nil)
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&account)}))
+}
+
+func TestStatesOfAnAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.someAccount(t)
+	const user = `,"user":"` + alice + `"`
+	w.golden(t, "clearinghouseState", `{"type":"clearinghouseState"`+user+`}`)
+	w.golden(t, "clearinghouseState-dex", `{"type":"clearinghouseState","dex":"xyz"`+user+`}`)
+	w.golden(t, "spotClearinghouseState", `{"type":"spotClearinghouseState"`+user+`}`)
+	w.golden(t, "activeAssetData", `{"type":"activeAssetData","coin":"BTC"`+user+`}`)
+	w.golden(t, "activeAssetData-untraded", `{"type":"activeAssetData","coin":"xyz:GOLD"`+user+`}`)
+	for body, want := range map[string]string{
+		`{"type":"clearinghouseState","dex":"abc"` + user + `}`:     `unknown dex "abc"`,
+		`{"type":"activeAssetData","coin":"PURR/USDC"` + user + `}`: "unknown coin PURR/USDC: it must be that of a perpetual",
+	} {
+		w.ask(t, body).Refused(t, http.StatusBadRequest, want)
+	}
+}
+
+// TestAnUnknownAccountIsAskedFor: what it holds is not known, and nothing is shown for it.
+func TestAnUnknownAccountIsAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.accounts.Patience = 0
+	for n, kind := range []string{"clearinghouseState", "spotClearinghouseState", `activeAssetData","coin":"BTC`} {
+		w.ask(t, fmt.Sprintf(`{"type":"%s","user":"0x%040x"}`, kind, n)).Refused(t, http.StatusServiceUnavailable, "asked for at the exchange")
+	}
+	if wanted, err := w.wanted.List(t.Context(), w.Now()); err != nil || len(wanted.Things()) != 3 {
+		t.Errorf("%v are wanted (%v), want 3", wanted.Things(), err)
+	}
+}
+
+func TestFillsOfTwapsAreTheNewestOfThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	list := []market.Fill{one(0), one(1), one(2), one(3)}
+	list[1].TwapID, list[3].TwapID = new(int64(7)), new(int64(8))
+	w.put(t, list...)
+	w.golden(t, "userTwapSliceFills", `{"type":"userTwapSliceFills","user":"`+alice+`"}`)
+	var many []market.Fill
+	for n := range int64(maxFills) {
+		f := one(10 + n)
+		f.TwapID = new(n)
+		many = append(many, f)
+	}
+	w.put(t, many...)
+	got := apitest.Data[[]catalog.InfoTwapFill](t, w.ask(t, `{"type":"userTwapSliceFills","user":"`+alice+`"}`))
+	check.Equal(t, maxFills, len(got))
+	check.Equal(t, int64(0), got[maxFills-1].TwapID)
+}
