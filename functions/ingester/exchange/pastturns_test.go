@@ -21,6 +21,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 // asked is a request to a scripted exchange.
@@ -265,6 +266,40 @@ func TestADistributorThatWantsMuchOfThePastWaitsForItsTurns(t *testing.T) {
 			return one.Pair == quiet && one.What == pairpast.Contracts && one.Past == pairpast.AllStored
 		}) {
 			t.Error("the one that is wanted is not said to be stored")
+		}
+	})
+}
+
+// A checkpoint that holds single perpetuals too goes on with what is of coins. What else it
+// holds is said not to be stored before anybody can say that it is: its venue's source begins
+// again.
+func TestTheSourceOfCoinsGoesOnFromACheckpointWithPerpetuals(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := span{From: 1, To: 2}
+		from := must.Get(engine.PositionOf(pastPosition{map[string]span{
+			"interest btc:stable": s, "interest btc:coin": s, "rates btc": s,
+			"interest btcswapusdt:okx": s, "funding btcswapusdt:okx": s, "accounts btcswapusdt:okx": s,
+		}}))(t)
+		x := &scripted{pairs: []market.Pair{perpetual("BTC", "okx", false)}}
+		v := venue{x, source.NewMarketInfo("okx", "okx", true, slog.New(slog.DiscardHandler))}
+		config := Config{Coins: []string{"BTC"}, Logger: slog.New(slog.DiscardHandler)}
+		coins := &coinsPast{pastSpans: config.pastSpans(), venues: []listedVenue{{patient(v, x), config.lister(v)}}} // which nobody asks
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var emitted Batch
+		var position engine.Position
+		err := coins.follow(ctx, from, func(_ context.Context, d engine.Delivery[*Batch]) error {
+			emitted.Merge(d.Batch)
+			position = d.Position
+			return nil
+		})
+		want := []Stored{{Pair: "btcswapusdt:okx", What: pairpast.Contracts, Past: pairpast.Nothing}}
+		if !errors.Is(err, context.DeadlineExceeded) || !slices.Equal(emitted.Stored, want) {
+			t.Errorf("%v, said is %+v", err, emitted.Stored)
+		}
+		if got, want := progressOf(t, position), []string{"interest btc:coin", "interest btc:stable", "rates btc"}; !slices.Equal(got, want) {
+			t.Errorf("the checkpoint holds %q, want %q", got, want)
 		}
 	})
 }
