@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,4 +37,26 @@ func TestAFloodClosesTheConnectionAndKeepsItsKeyOutForAMinute(t *testing.T) {
 	other.says(`{"method":"ping"}`, `{"channel":"pong"}`)
 	w.Move(connections.BarredFor + time.Second)
 	w.connect(w.SubKey, channel.FeedFills)
+}
+
+// A message about one address reads all that its connection follows.
+func TestMessagesThatReadTooMuchAreAFlood(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.socket.meter = connections.NewMeter(w.conns, connections.Budget{Messages: 2000, Reads: 3000})
+	dear, other := w.connect(w.SubKey, channel.FeedFills), w.connect(w.limited(0, 0), channel.FeedFills)
+	list := make([]string, 2500) // 50 KB, which are 13 units
+	for i := range list {
+		list[i] = fmt.Sprintf(`"0x%040x"`, i)
+	}
+	other.send(`{"type":"subscribe","address":[` + list[0] + `]}`)
+	dear.send(`{"type":"subscribe","address":[` + strings.Join(list, ",") + `]}`)
+	sent := 0
+	for ; len(w.closed) == 0 && sent < 500; sent++ {
+		dear.send(`{"type":"subscribe","address":[` + list[0] + `]}`)
+		other.send(`{"type":"subscribe","address":[` + list[0] + `]}`)
+	}
+	if sent < 150 || sent > 4000/13 || !slices.Equal(w.closed, []string{dear.id}) {
+		t.Errorf("after %d messages %v are closed", sent, w.closed)
+	}
 }

@@ -76,7 +76,8 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 }
 
 func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
-	ctx, _ = readunits.WithBudget(ctx, s.readUnits)
+	ctx, read := readunits.WithBudget(ctx, s.readUnits)
+	defer func() { s.meter.Read(c.Connection, read.Spent()) }()
 	if err := s.meter.Message(ctx, c.Connection, len(event.Body)); err != nil {
 		return nil, err
 	}

@@ -44,18 +44,21 @@ func TestHeartbeatsCostAWriteInFifteenSeconds(t *testing.T) {
 
 func TestAFloodIsFoundAndNothingElse(t *testing.T) {
 	t.Parallel()
-	budget := connections.Budget{Messages: 300, Bytes: 1 << 20}
+	budget := connections.Budget{Messages: 300, Bytes: 1 << 20, Reads: 10_000}
 	for name, tt := range map[string]struct {
 		every time.Duration
 		bytes int
+		reads float64
 		flood bool
 	}{
-		"within the budget":  {210 * time.Millisecond, 100, false},
-		"too many messages":  {20 * time.Millisecond, 100, true},
-		"too many bytes":     {210 * time.Millisecond, 100_000, true},
-		"large but seldom":   {10 * time.Second, 100_000, false},
-		"one after another":  {0, 1, true},
-		"the largest, a few": {8 * time.Second, 100 << 10, false},
+		"within the budget":  {210 * time.Millisecond, 100, 30, false},
+		"too many messages":  {20 * time.Millisecond, 100, 0, true},
+		"too many bytes":     {210 * time.Millisecond, 100_000, 0, true},
+		"too many reads":     {210 * time.Millisecond, 100, 99.5, true},
+		"dear but seldom":    {10 * time.Second, 100, 1500, false},
+		"large but seldom":   {10 * time.Second, 100_000, 0, false},
+		"one after another":  {0, 1, 0, true},
+		"the largest, a few": {8 * time.Second, 100 << 10, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,11 +71,12 @@ func TestAFloodIsFoundAndNothingElse(t *testing.T) {
 				for ; sent < 600 && err == nil; sent++ {
 					time.Sleep(tt.every)
 					err = meter.Message(t.Context(), "a=", tt.bytes)
+					meter.Read("a=", tt.reads)
 				}
 				if flood := errors.Is(err, connections.ErrFlood); flood != tt.flood {
 					t.Errorf("after %d messages: %v", sent, err)
 				}
-				if tt.flood && sent > int(budget.Messages)+50 {
+				if tt.flood && (sent > int(budget.Messages)+50 || float64(sent)*tt.reads > 11_200) {
 					t.Errorf("found after %d messages", sent)
 				}
 			})
