@@ -112,7 +112,7 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 		return refuse(event, err)
 	} else if out {
 		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(catalog.ReasonTooManyMessages)})
-		return refuse(event, api.Refuse(catalog.ReasonTooManyMessages, "a connection of the sub key has sent more messages than are accepted: connect again in a minute"))
+		return refuse(event, api.Refuse(catalog.ReasonTooManyMessages, "a connection of the sub key has sent more messages, or dearer ones, than are accepted: connect again in a minute"))
 	}
 	err = s.store.Connect(ctx, connections.Connection{
 		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,

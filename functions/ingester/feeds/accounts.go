@@ -127,7 +127,6 @@ type account struct {
 	followers []*follow
 	left      time.Time // when the last of them did
 	last      []byte    // what the venue answered
-	frames    map[*accountView][]byte
 }
 
 // follow is that a distributor's clients follow an account.
@@ -195,10 +194,7 @@ func (v *accountView) topic(about string) hub.Topic {
 		if a == nil || a.last == nil {
 			return nil
 		}
-		if a.frames[v] == nil {
-			a.frames[v] = v.frame(k, a.last)
-		}
-		return hub.Single(a.frames[v])
+		return hub.Single(v.frame(k, a.last))
 	}}
 	if v.Venue != nil {
 		t.Followed = func(of string, follows bool) { v.accounts.followed(of, change{k, follows, v.Now()}) }
@@ -558,11 +554,10 @@ func (as *accounts) poll(ctx context.Context, k accountKey) {
 	case a.last != nil && bytes.Equal(a.last, body):
 		return
 	}
-	a.last, a.frames = body, map[*accountView][]byte{}
+	a.last = body
 	for _, v := range as.views {
 		if topic := v.topicOf(k); v.orders == k.orders && as.hub.Watched(topic) {
-			a.frames[v] = v.frame(k, body)
-			as.hub.Publish(topic, a.frames[v], hub.State)
+			as.hub.Publish(topic, v.frame(k, body), hub.State)
 		}
 	}
 }
