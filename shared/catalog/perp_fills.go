@@ -22,6 +22,7 @@ type FillsByAddressIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
 	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
+	Cursor  Cursor  `query:"cursor"`
 }
 
 // FillsByOidIn names an order, whose fills are listed oldest first.

@@ -27,6 +27,7 @@ type OrdersByAddressIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
 	Limit   int64   `query:"limit" default:"2000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
+	Cursor  Cursor  `query:"cursor"`
 }
 
 // FilledOrdersByAddressIn selects the orders of an account that were filled last, in all
@@ -35,6 +36,7 @@ type FilledOrdersByAddressIn struct {
 	Address Address `path:"address"`
 	Coin    Coin    `query:"coin"`
 	Limit   int64   `query:"limit" default:"1000" min:"1" max:"1000"` // rows of the answer, 1,000 at most
+	Cursor  Cursor  `query:"cursor"`
 }
 
 // OrderByOidIn names an order. Where nothing is known of it data is null.

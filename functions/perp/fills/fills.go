@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -21,9 +20,14 @@ type reader struct {
 	series *store.Series
 }
 
-// byAddress returns the newest fills of an account, oldest first.
+// byAddress returns the newest fills of an account, or those before a cursor, oldest first.
 func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]catalog.Fill, error) {
-	list, err := all(fills.Newest(ctx, r.log, string(in.Address), string(in.Coin), int(in.Limit)), fill)
+	list := []catalog.Fill{}
+	newest := fills.Before(ctx, r.log, string(in.Address), string(in.Coin), api.Since(in.Cursor), int(in.Limit)+1)
+	err := read(ctx, in.Cursor, newest, func(f *market.Fill) bool {
+		list = append(list, fill(f))
+		return int64(len(list)) == in.Limit
+	})
 	slices.Reverse(list)
 	return list, err
 }
@@ -31,7 +35,7 @@ func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]
 // byOid returns the fills of an order in the order of execution, nil where there is none.
 func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog.Fill, error) {
 	list := []catalog.Fill{}
-	err := read(ctx, in.Cursor, fills.ByOrder(ctx, r.log, in.Oid, since(in.Cursor)), func(f *market.Fill) bool {
+	err := read(ctx, in.Cursor, fills.ByOrder(ctx, r.log, in.Oid, api.Since(in.Cursor)), func(f *market.Fill) bool {
 		list = append(list, fill(f))
 		return false
 	})
@@ -43,7 +47,7 @@ func (r *reader) byOid(ctx context.Context, in catalog.FillsByOidIn) (*[]catalog
 
 // byTwap returns the fills of a TWAP order in the order of execution.
 func (r *reader) byTwap(ctx context.Context, in catalog.FillsByTwapIn) (list []catalog.TwapFill, err error) {
-	err = read(ctx, in.Cursor, fills.ByTwap(ctx, r.log, in.TwapID, since(in.Cursor)), func(f *market.Fill) bool {
+	err = read(ctx, in.Cursor, fills.ByTwap(ctx, r.log, in.TwapID, api.Since(in.Cursor)), func(f *market.Fill) bool {
 		list = append(list, catalog.TwapFill{Coin: f.Coin, Side: f.Side.String(), Px: f.Px, Sz: f.Sz, Time: f.Time, TwapID: in.TwapID})
 		return false
 	})
@@ -61,7 +65,7 @@ func (r *reader) byBuilder(ctx context.Context, in catalog.FillsByBuilderIn) (li
 	if in.Coin != "" || in.MinVal > 0 {
 		expect = readAtMost
 	}
-	err = read(ctx, in.Cursor, fills.ByBuilder(ctx, r.log, string(in.Builder), since(in.Cursor), expect), func(f *market.Fill) bool {
+	err = read(ctx, in.Cursor, fills.ByBuilder(ctx, r.log, string(in.Builder), api.Since(in.Cursor), expect), func(f *market.Fill) bool {
 		if (in.Coin == "" || f.Coin == string(in.Coin)) && f.Notional().Cmp(least) >= 0 {
 			list = append(list, builderFill(f))
 		}
@@ -74,48 +78,9 @@ func (r *reader) byBuilder(ctx context.Context, in catalog.FillsByBuilderIn) (li
 // which there may be any number: ten pages, and well below what an answer may hold.
 const readAtMost = 10_000
 
-// since is the time at which a list goes on behind a cursor.
-func since(c catalog.Cursor) time.Time {
-	if ms, given := c.Place(); given > 0 {
-		return time.UnixMilli(ms).UTC()
-	}
-	return time.Time{}
-}
-
-// read gives the fills of a page to take; when more may follow, the answer says where.
+// read gives the fills of a page to take, of at most readAtMost fills.
 func read(ctx context.Context, from catalog.Cursor, list iter.Seq2[market.Fill, error], take func(*market.Fill) (enough bool)) error {
-	next, err := page(from, list, take)
-	if next != "" {
-		api.SetNext(ctx, next)
-	}
-	return err
-}
-
-// page gives the fills of a list that come behind a cursor to take until that says
-// that it has enough, or readAtMost were read. Next is where more may follow, "" at the
-// end of the list.
-func page(from catalog.Cursor, list iter.Seq2[market.Fill, error], take func(*market.Fill) (enough bool)) (next catalog.Cursor, err error) {
-	begin, skip := from.Place()
-	at, given, n, enough := begin, int64(0), 0, false
-	for f, err := range list {
-		if err != nil {
-			return "", err
-		}
-		if f.Time == begin && given < skip {
-			given++
-			continue
-		}
-		if enough || n == readAtMost {
-			return catalog.CursorAt(at, given), nil
-		}
-		if f.Time != at {
-			at, given = f.Time, 0
-		}
-		given++
-		n++
-		enough = take(&f)
-	}
-	return "", nil
+	return api.Page(ctx, from, list, func(f *market.Fill) int64 { return f.Time }, readAtMost, take)
 }
 
 // topTrades returns the largest fills of a coin in a window that ends now,
@@ -134,18 +99,6 @@ func (r *reader) topTrades(ctx context.Context, in catalog.TopTradesIn) ([]catal
 		}
 	}
 	return list, nil
-}
-
-// all returns each fill of a sequence in the shape of an endpoint.
-func all[T any](list iter.Seq2[market.Fill, error], shape func(*market.Fill) T) ([]T, error) {
-	var shaped []T
-	for f, err := range list {
-		if err != nil {
-			return nil, err
-		}
-		shaped = append(shaped, shape(&f))
-	}
-	return shaped, nil
 }
 
 func fill(f *market.Fill) catalog.Fill {

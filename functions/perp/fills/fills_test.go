@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/fills"
@@ -15,7 +13,6 @@ import (
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
-	"quotary/shared/testing/must"
 )
 
 const root = "/upgrade/v2/hl/fills"
@@ -235,73 +232,32 @@ func TestFillsOfABuilderAreTheNewestThatFit(t *testing.T) {
 	}
 }
 
-// TestACursorGoesOnWhereAnAnswerEnded pages through lists of which several fills have
-// one time: together the pages are the list.
-func TestACursorGoesOnWhereAnAnswerEnded(t *testing.T) {
+func TestFillsOfAnAccountGoOnBehindACursor(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		var list []market.Fill
-		for n, ms := int64(0), first; n < int64(rapid.IntRange(0, 40).Draw(rt, "fills")); n++ {
-			f := one(n)
-			ms += int64(rapid.SampledFrom([]int{0, 0, 1}).Draw(rt, "later"))
-			f.Time = ms
-			list = append(list, f)
-		}
-		newest := rapid.Bool().Draw(rt, "newest first")
-		if newest {
-			slices.Reverse(list)
-		}
-		size := rapid.IntRange(1, 9).Draw(rt, "page")
-		var got []int64
-		for cursor, pages := catalog.Cursor(""), 0; ; pages++ {
-			if pages > len(list) {
-				rt.Fatal("it does not end")
+	w := newWorld(t)
+	var list []market.Fill
+	for n := range int64(7) {
+		f := one(n)
+		f.Time = first + n/3
+		list = append(list, f)
+	}
+	w.put(t, list...)
+	for _, coin := range []string{"", "&coin=BTC"} {
+		var pages [][]int64
+		for next := ""; ; {
+			answer := w.Get(t, w.SubKey, root+"/"+alice+"?limit=3"+coin+next)
+			var page []int64
+			for _, f := range apitest.Data[[]catalog.Fill](t, answer) {
+				page = append(page, f.Tid)
 			}
-			from := since(cursor)
-			stored := func(yield func(market.Fill, error) bool) { // as the log reads it
-				for _, f := range list {
-					if !from.IsZero() && (newest && f.Time > from.UnixMilli() || !newest && f.Time < from.UnixMilli()) {
-						continue
-					}
-					if !yield(f, nil) {
-						return
-					}
-				}
-			}
-			n := 0
-			next := must.Get(page(cursor, stored, func(f *market.Fill) bool {
-				got = append(got, f.Tid)
-				n++
-				return n == size
-			}))(rt)
-			if cursor = next; cursor == "" {
+			pages = append(pages, page)
+			cursor := answer.Header[catalog.HeaderNextCursor]
+			if cursor == "" {
 				break
 			}
-			if err := new(catalog.Cursor).UnmarshalText([]byte(cursor)); err != nil {
-				rt.Fatalf("%s: %v", cursor, err)
-			}
+			next = "&cursor=" + cursor
 		}
-		var want []int64
-		for _, f := range list {
-			want = append(want, f.Tid)
-		}
-		if !slices.Equal(got, want) {
-			rt.Fatalf("got %v, want %v", got, want)
-		}
-	})
-}
-
-func TestOneRequestReadsABoundedNumberOfFills(t *testing.T) {
-	t.Parallel()
-	read := 0
-	endless := func(yield func(market.Fill, error) bool) {
-		for n := int64(0); yield(one(n), nil); n++ {
-			read++
-		}
-	}
-	next, err := page("", endless, func(*market.Fill) bool { return false })
-	if err != nil || read != readAtMost || next != catalog.CursorAt(first+(readAtMost-1)*1000, 1) {
-		t.Errorf("%d fills were read, the next cursor is %s (%v)", read, next, err)
+		check.Equal(t, [][]int64{{104, 105, 106}, {101, 102, 103}, {100}}, pages)
 	}
 }
 

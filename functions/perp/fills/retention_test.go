@@ -22,7 +22,8 @@ func TestAnAnswerSaysSinceWhenFillsAreRetained(t *testing.T) {
 		fills  int
 		since  string
 	}{
-		"as many as are asked for":    {newest, "/" + alice + "?limit=2", 2, ""},
+		"as many as are asked for":    {newest, "/" + alice + "?limit=1", 1, ""},
+		"all that there are":          {newest, "/" + alice + "?limit=2", 2, newest.AddDate(0, 0, -7).Format(time.DateOnly) + "T00:00:00Z"},
 		"fewer than are asked for":    {newest, "/" + alice, 2, newest.AddDate(0, 0, -7).Format(time.DateOnly) + "T00:00:00Z"},
 		"none, as all have gone":      {newest.AddDate(0, 0, 8), "/" + alice, 0, newest.AddDate(0, 0, 1).Format(time.DateOnly) + "T00:00:00Z"},
 		"an order that has gone, too": {newest.AddDate(0, 0, 8), "/oid/9000", 0, newest.AddDate(0, 0, 1).Format(time.DateOnly) + "T00:00:00Z"},

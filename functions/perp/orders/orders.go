@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"time"
 
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/orders"
@@ -26,14 +28,36 @@ func newReader(log *store.Log, views *store.Views, clock func() time.Time) *read
 	return &reader{log: log, top: openorders.PublishedTop.Open(views, clock), values: openorders.OpenValues(views, clock), tickers: tickers.Published.Open(views, clock)}
 }
 
-// byAddress returns the newest orders of an account, each with its newest status.
+// byAddress returns the newest orders of an account, or those before a cursor, each with its
+// newest status. An order that came to it behind the cursor is on an earlier page.
 func (r *reader) byAddress(ctx context.Context, in catalog.OrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	return wrapped(orders.Latest(ctx, r.log, orders.OfAccount(string(in.Address), string(in.Coin)), int(in.Limit)))
+	of := orders.OfAccount(string(in.Address), string(in.Coin))
+	list, err := newest(ctx, in.Cursor, orders.Before(ctx, r.log, of, api.Since(in.Cursor), int(in.Limit)), in.Limit)
+	if err == nil && in.Cursor != "" {
+		list, err = orders.Current(ctx, r.log, list)
+	}
+	if err == nil {
+		err = orders.Resting(ctx, r.log, list)
+	}
+	return wrapped(list, err)
 }
 
-// filledByAddress returns the orders of an account that were filled last.
+// filledByAddress returns the orders of an account that were filled last, or before a cursor.
 func (r *reader) filledByAddress(ctx context.Context, in catalog.FilledOrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	return wrapped(orders.Filled(ctx, r.log, orders.OfAccount(string(in.Address), string(in.Coin)), int(in.Limit)))
+	of := orders.OfAccount(string(in.Address), string(in.Coin))
+	return wrapped(newest(ctx, in.Cursor, orders.FilledBefore(ctx, r.log, of, api.Since(in.Cursor), int(in.Limit)+1), in.Limit))
+}
+
+// newest takes the first status of each order from a list of the newest statuses.
+func newest(ctx context.Context, from catalog.Cursor, list iter.Seq2[market.OrderStatus, error], limit int64) (found []market.OrderStatus, err error) {
+	seen := map[int64]bool{}
+	err = api.Page(ctx, from, list, func(s *market.OrderStatus) int64 { return s.Time }, orders.LookThrough(int(limit)), func(s *market.OrderStatus) bool {
+		if !seen[s.Oid] {
+			seen[s.Oid], found = true, append(found, *s)
+		}
+		return int64(len(found)) == limit
+	})
+	return found, err
 }
 
 // byOid returns an order with its newest status, or null.

@@ -54,11 +54,25 @@ func Missing(ctx context.Context, l *store.Log, list []market.Fill) (int, error)
 // Newest returns the fills of an account, newest first: of one coin, or of all
 // for "", and at most limit of them, or all for 0.
 func Newest(ctx context.Context, l *store.Log, address, coin string, limit int) iter.Seq2[market.Fill, error] {
-	q := dataset.Query{Subject: address, Newest: true, Limit: limit}
-	if coin != "" {
-		q.Subject, q.Index = ofCoin(address, coin), store.A
-	}
+	q := ofAccount(address, coin)
+	q.Newest, q.Limit = true, limit
 	return log.Read(ctx, l, q)
+}
+
+// Before is Newest of the fills up to a time, or all for the zero time, of which the caller
+// probably takes expect.
+func Before(ctx context.Context, l *store.Log, address, coin string, to time.Time, expect int) iter.Seq2[market.Fill, error] {
+	q := ofAccount(address, coin)
+	q.Newest, q.To, q.Expect = true, to, expect
+	return log.Read(ctx, l, q)
+}
+
+// ofAccount selects the fills of an account in a coin, or in all for "".
+func ofAccount(address, coin string) dataset.Query {
+	if coin == "" {
+		return dataset.Query{Subject: address}
+	}
+	return dataset.Query{Subject: ofCoin(address, coin), Index: store.A}
 }
 
 // Window returns the fills of an account between two times, both inclusive and

@@ -13,6 +13,9 @@ import (
 	"encoding/json"
 	"iter"
 	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
@@ -106,6 +109,21 @@ func Statuses(ctx context.Context, log *store.Log, of Selection, limit int) iter
 	return statuses(ctx, log, of.query(limit, 0))
 }
 
+// Before returns what the orders came to up to a time, or all for the zero time, newest first.
+// The caller probably takes expect of them.
+func Before(ctx context.Context, log *store.Log, of Selection, to time.Time, expect int) iter.Seq2[market.OrderStatus, error] {
+	q := of.query(0, expect)
+	q.To = to
+	return statuses(ctx, log, q)
+}
+
+// FilledBefore is Before of those that were filled alone.
+func FilledBefore(ctx context.Context, log *store.Log, of Selection, to time.Time, expect int) iter.Seq2[market.OrderStatus, error] {
+	q := of.query(0, expect)
+	q.To = to
+	return filled.Read(ctx, log, q)
+}
+
 // statuses merges the statuses of both datasets, newest first.
 func statuses(ctx context.Context, log *store.Log, q dataset.Query) iter.Seq2[market.OrderStatus, error] {
 	return func(yield func(market.OrderStatus, error) bool) {
@@ -113,7 +131,7 @@ func statuses(ctx context.Context, log *store.Log, q dataset.Query) iter.Seq2[ma
 		defer stop()
 		b, stop := next(other.Read(ctx, log, q))
 		defer stop()
-		for n := 0; (a.ok || b.ok) && n < q.Limit; n++ {
+		for n := 0; (a.ok || b.ok) && (n < q.Limit || q.Limit == 0); n++ {
 			if err := cmp.Or(a.err, b.err); err != nil {
 				yield(market.OrderStatus{}, err)
 				return
@@ -154,19 +172,53 @@ func newer(a, b *market.OrderStatus) bool {
 // Latest returns each order with its newest status, the newest order first, at
 // most limit of them. Sz of an open order is what rests of it now.
 func Latest(ctx context.Context, log *store.Log, of Selection, limit int) ([]market.OrderStatus, error) {
-	list, err := latest(statuses(ctx, log, of.query(lookThrough(limit), limit)), limit)
+	list, err := latest(statuses(ctx, log, of.query(LookThrough(limit), limit)), limit)
 	if err != nil {
 		return nil, err
 	}
-	return list, resting(ctx, log, list)
+	return list, Resting(ctx, log, list)
+}
+
+// Current leaves out of a list of orders, each with its newest status up to a time, those that
+// have come to something else since. An order that has ended comes to nothing more.
+func Current(ctx context.Context, log *store.Log, list []market.OrderStatus) ([]market.OrderStatus, error) {
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.SetLimit(readsAtOnce)
+	changed := make([]bool, len(list))
+	for i := range list {
+		s := &list[i]
+		if s.Status != market.StatusOpen && s.Status != market.StatusTriggered {
+			continue
+		}
+		reads.Go(func() error {
+			for now, err := range statuses(ctx, log, OfOrder(s.Oid).query(1, 1)) {
+				if err != nil {
+					return err
+				}
+				changed[i] = newer(&now, s)
+			}
+			return nil
+		})
+	}
+	if err := reads.Wait(); err != nil {
+		return nil, err
+	}
+	kept := list[:0]
+	for i := range list {
+		if !changed[i] {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept, nil
 }
 
 // Filled returns the orders that were filled, newest first, at most limit of them.
 func Filled(ctx context.Context, log *store.Log, of Selection, limit int) ([]market.OrderStatus, error) {
-	return latest(filled.Read(ctx, log, of.query(lookThrough(limit), limit)), limit)
+	return latest(filled.Read(ctx, log, of.query(LookThrough(limit), limit)), limit)
 }
 
-func lookThrough(limit int) int { return max(leastStatuses, perOrder*limit) }
+// LookThrough is how many statuses are looked through at most for so many orders.
+func LookThrough(limit int) int { return max(leastStatuses, perOrder*limit) }
 
 // latest takes the first status of each order.
 func latest(list iter.Seq2[market.OrderStatus, error], limit int) ([]market.OrderStatus, error) {

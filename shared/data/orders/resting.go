@@ -25,9 +25,9 @@ const (
 	readsAtOnce = 32
 )
 
-// resting sets Sz of the open orders of a list to what rests of them now. The list is
+// Resting sets Sz of the open orders of a list to what rests of them now. The list is
 // of one account, or of one order.
-func resting(ctx context.Context, log *store.Log, list []market.OrderStatus) error {
+func Resting(ctx context.Context, log *store.Log, list []market.OrderStatus) error {
 	var open []*market.OrderStatus
 	first := int64(0) // when the oldest of them was placed
 	for i := range list {
