@@ -87,19 +87,21 @@ func (c *Contexts) others(ctx context.Context, sink Sink, silent *silentDexs) er
 	if err != nil {
 		return err
 	}
+	asks, ctx := errgroup.WithContext(ctx)
+	asks.SetLimit(dexsAtOnce)
 	for _, dex := range dexs {
 		if dex == "" || silent.has(dex, time.Now()) {
 			continue
 		}
-		contexts, err := c.Info.Contexts(ctx, dex)
-		if err != nil {
-			silent.note(dex, time.Now())
-		}
-		if err := c.noted(ctx, sink, contexts, err); err != nil {
-			return err
-		}
+		asks.Go(func() error {
+			contexts, err := c.Info.Contexts(ctx, dex)
+			if err != nil {
+				silent.note(dex, time.Now())
+			}
+			return c.noted(ctx, sink, contexts, err)
+		})
 	}
-	return nil
+	return asks.Wait()
 }
 
 func (c *Contexts) noted(ctx context.Context, sink Sink, contexts market.Contexts, err error) error {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/venue/wire"
@@ -51,37 +53,69 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 			return nil, nil, fmt.Errorf("reading what is stored of dexs: %w", err)
 		}
 	}
-	meta := &market.Meta{Perps: map[string]json.RawMessage{}}
-	var mids []market.Mids
-	for _, dex := range dexs {
-		if known, ok := f.described[dex]; ok {
-			meta.Perps[dex] = known // for as long as it does not answer
-		}
+	looks := make([]dexLook, len(dexs))
+	asks, asking := errgroup.WithContext(ctx)
+	asks.SetLimit(dexsAtOnce)
+	for i, dex := range dexs {
 		if f.silent.has(dex, time.Now()) {
 			continue
 		}
-		raw, err := f.info.Meta(ctx, dex)
-		var px map[string]string
-		if err == nil {
-			px, err = f.info.AllMids(ctx, dex)
+		asks.Go(func() error {
+			looks[i] = f.lookAt(asking, dex)
+			if dex == "" {
+				return looks[i].err
+			}
+			return nil // strangers make dexs: one that does not answer costs no other
+		})
+	}
+	if err := asks.Wait(); err != nil {
+		return nil, nil, err
+	}
+	meta := &market.Meta{Perps: map[string]json.RawMessage{}}
+	var mids []market.Mids
+	for i, dex := range dexs {
+		look := &looks[i]
+		if known, ok := f.described[dex]; ok {
+			meta.Perps[dex] = known // for as long as it does not answer
 		}
-		if dex != "" && err != nil && ctx.Err() == nil { // strangers make dexs: one that does not answer costs no other
+		switch {
+		case look.err != nil && ctx.Err() == nil:
 			f.silent.note(dex, time.Now())
 			f.Stats.Malformed.Add(1)
-			f.Log.Warn("a dex is left out for a while, but for what is known of it", "dex", dex, "for", dexSilentFor.String(), "error", err.Error())
-			continue
+			f.Log.Warn("a dex is left out for a while, but for what is known of it", "dex", dex, "for", dexSilentFor.String(), "error", look.err.Error())
+		case look.meta != nil:
+			meta.Perps[dex] = look.meta
+			mids = append(mids, look.mids)
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		meta.Perps[dex] = raw
-		mids = append(mids, market.Mids{Dex: dex, Time: time.Now().UnixMilli(), Px: px})
 	}
 	if meta.Spot, err = f.info.SpotMeta(ctx); err != nil {
 		return nil, nil, err
 	}
 	meta.Time, f.described = time.Now().UnixMilli(), meta.Perps
 	return meta, mids, nil
+}
+
+// dexsAtOnce is how many dexs are looked at at a time: several that do not answer take as long as
+// one.
+const dexsAtOnce = 8
+
+// dexLook is what a look at a dex has found: its description and mid prices, or an error.
+type dexLook struct {
+	meta json.RawMessage
+	mids market.Mids
+	err  error
+}
+
+func (f *Feed) lookAt(ctx context.Context, dex string) dexLook {
+	raw, err := f.info.Meta(ctx, dex)
+	if err != nil {
+		return dexLook{err: err}
+	}
+	px, err := f.info.AllMids(ctx, dex)
+	if err != nil {
+		return dexLook{err: err}
+	}
+	return dexLook{meta: raw, mids: market.Mids{Dex: dex, Time: time.Now().UnixMilli(), Px: px}}
 }
 
 // wantAll notes what to subscribe to, in the order in which the limit is spent: all of the main

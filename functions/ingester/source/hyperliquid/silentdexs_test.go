@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -23,9 +24,11 @@ func TestADexThatDoesNotAnswerIsLeftInPeaceForAWhile(t *testing.T) {
 	}
 }
 
-// silentVenue has the dexs abc and xyz, and does not answer some types of request about abc.
+// silentVenue has the dexs abc and xyz, and more whose names begin with abc, and does not answer
+// some types of request about these and abc.
 type silentVenue struct {
 	silent map[string]bool // types
+	more   int             // dexs
 
 	mu    sync.Mutex
 	asked map[string]int // by type and dex
@@ -39,7 +42,7 @@ func (v *silentVenue) RoundTrip(r *http.Request) (*http.Response, error) {
 	v.mu.Lock()
 	v.asked[strings.TrimSpace(q.Type+" "+q.Dex)]++
 	v.mu.Unlock()
-	if q.Dex == "abc" && v.silent[q.Type] {
+	if strings.HasPrefix(q.Dex, "abc") && v.silent[q.Type] {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	}
@@ -51,6 +54,11 @@ func (v *silentVenue) RoundTrip(r *http.Request) (*http.Response, error) {
 		"spotMeta":             `{"universe":[]}`,
 		"allMids":              `{"BTC":"1.0"}`,
 	}[q.Type]
+	if q.Type == "perpDexs" {
+		for n := range v.more {
+			answer = strings.TrimSuffix(answer, "]") + fmt.Sprintf(`,{"name":"abc%d"}]`, n)
+		}
+	}
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer))}, nil
 }
 
@@ -127,4 +135,24 @@ func TestLooksAtTheMarketsLeaveADexThatIsSilentInPeace(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDexsThatAreSilentAreWaitedForTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v, info := silentInfo("meta", "metaAndAssetCtxs")
+		v.more = dexsAtOnce - 3 // beside the main one, abc and xyz
+		f := &Feed{Stats: new(Stats), Log: quiet, info: info, known: map[subscription]bool{}, news: make(chan struct{}, 1)}
+		began := time.Now()
+		meta, _, err := f.look(t.Context())
+		if took := time.Since(began); err != nil || meta.Perps["xyz"] == nil || took > time.Minute {
+			t.Errorf("a look took %s: %+v, %v", took, meta, err)
+		}
+		began = time.Now()
+		c := &Contexts{Info: info, Stats: new(Stats), Log: quiet}
+		err = c.others(t.Context(), func(context.Context, Delivery) error { return nil }, new(silentDexs))
+		if took := time.Since(began); err != nil || took > time.Minute {
+			t.Errorf("the figures took %s, %v", took, err)
+		}
+	})
 }
