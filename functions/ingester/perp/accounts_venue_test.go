@@ -315,7 +315,13 @@ func (d *derived) check(address string) []string {
 	have, said := figuresOf(got, balances), figuresOf(want, d.sim.balances(address))
 	unknownIn(a.Mode, got, have)
 	unknownIn(a.Mode, got, said)
-	return differ(have, said)
+	list := differ(have, said)
+	for i := range got { // which clients would get as null
+		if s := &got[i]; s.Unfunded || s.Unvalued && a.Mode == market.ModeStandard {
+			list = append(list, fmt.Sprintf("what it has in dex %q is not known: unfunded %t, unvalued %t", s.Dex, s.Unfunded, s.Unvalued))
+		}
+	}
+	return list
 }
 
 // unknownIn leaves out the figures that a mode does not let anyone know, and those that the
