@@ -93,11 +93,12 @@ type Feeds struct {
 	mu         sync.Mutex
 	clients    map[string]*client
 	counts     map[connections.CountAsked]bool // that are asked for
+	counting   map[string]bool                 // distributors of whom one is under way
 	addresses  map[string]int                  // that its connections follow, by distributor
 	keysUnread map[string]time.Time            // distributors whose keys the last look could not read, and since when
 	pastWaited bool                            // nobody waits for the past any longer
 
-	loads    sync.WaitGroup           // of what snapshots need, and of what is refused: at most one for each subscription, or message
+	loads    sync.WaitGroup           // of what snapshots need, of what is refused, and of counts: at most one for each subscription, message, or distributor
 	answered chan connections.Pending // what is to be forgotten
 }
 
@@ -118,7 +119,7 @@ func New(config Config) *Feeds {
 	if config.PastMost <= 0 {
 		config.PastMost = pastMost
 	}
-	f := &Feeds{Config: config, clients: map[string]*client{}, counts: map[connections.CountAsked]bool{}, addresses: map[string]int{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
+	f := &Feeds{Config: config, clients: map[string]*client{}, counts: map[connections.CountAsked]bool{}, counting: map[string]bool{}, addresses: map[string]int{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
 		answered: make(chan connections.Pending, answeredMost)}
 	f.fills.now = config.Now
 	f.connectedSince.Store(math.MaxInt64)

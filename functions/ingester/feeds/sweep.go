@@ -158,39 +158,38 @@ func (f *Feeds) noteUnread(unread map[string]error) {
 }
 
 // sweepCounts has what was made without a cap counted under one that was set since, as
-// requests under it have asked.
+// requests under it have asked: of each distributor one after another, beside those of others,
+// as one that has much takes long.
 func (f *Feeds) sweepCounts(ctx context.Context) {
 	now := f.Now()
 	f.mu.Lock()
-	asked := slices.DeleteFunc(slices.Collect(maps.Keys(f.counts)), func(a connections.CountAsked) bool { return !a.Overdue(now) })
-	f.mu.Unlock()
-	if len(asked) == 0 {
-		return
+	defer f.mu.Unlock()
+	for a := range f.counts {
+		if of := a.Distributor; a.Overdue(now) && !f.counting[of] {
+			f.counting[of] = true
+			f.loads.Go(func() { f.count(ctx, a) })
+		}
 	}
-	all := f.connections()
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for _, a := range asked {
-		group.Go(func() error {
-			var ids []string
-			for i := range all {
-				if a.Concerns(&all[i]) {
-					ids = append(ids, all[i].ID)
-				}
-			}
-			if err := f.Connections.CountAll(ctx, a, ids); err != nil {
-				if ctx.Err() == nil {
-					f.Logger.Warn("cannot count connections under a new cap; trying again", "error", err.Error())
-				}
-				return nil
-			}
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			delete(f.counts, a)
-			return nil
-		})
+}
+
+// count has what was made without a cap counted. What fails is asked for again.
+func (f *Feeds) count(ctx context.Context, a connections.CountAsked) {
+	var ids []string
+	for _, c := range f.connections() {
+		if a.Concerns(&c) {
+			ids = append(ids, c.ID)
+		}
 	}
-	_ = group.Wait() // failures were logged
+	err := f.Connections.CountAll(ctx, a, ids)
+	if err != nil && ctx.Err() == nil {
+		f.Logger.Warn("cannot count connections under a new cap; trying again", "error", err.Error())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.counting, a.Distributor)
+	if err == nil {
+		delete(f.counts, a)
+	}
 }
 
 // sweepGone probes the connections to which nothing was delivered for a while: of

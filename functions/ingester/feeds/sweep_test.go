@@ -4,8 +4,12 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/gate/channel"
@@ -14,6 +18,7 @@ import (
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
 
@@ -148,6 +153,45 @@ func TestWhatWasOpenBeforeALimitIsCountedFirst(t *testing.T) {
 	if _, err := w.table.Subscribe(t.Context(), w.message("one"), channel.Subscription{Type: channel.BBO, Coin: "ETH"}, connections.Limits{Key: 1, KeySince: began.UnixMilli()}, connections.Reply{}); !errors.As(err, &over) || over.Current != 1 {
 		t.Errorf("a second subscription under a limit of one: %v", err)
 	}
+	connectionstest.Look(t, w.db, w.prefix+schema.ConnectionsTable).Balanced(t)
+}
+
+// A connection of another distributor stays uncounted, as no answer about it comes.
+func TestACountThatGetsNoAnswerHoldsUpNoNeighbour(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	answer, held := make(chan struct{}), make(chan struct{})
+	holds := sync.OnceFunc(func() { close(held) })
+	db := storetest.Intercept(w.db, func(in any, send func() (any, error)) (any, error) {
+		if q, ok := in.(*dynamodb.QueryInput); ok {
+			if pk, ok := q.ExpressionAttributeValues[":pk"].(*types.AttributeValueMemberS); ok && pk.Value == "c#loud" {
+				holds()
+				<-answer
+			}
+		}
+		return send()
+	})
+	w.config = func(c *Config) { c.Connections = connections.New(db, w.prefix+schema.ConnectionsTable, w.clock) }
+	w.keys["other"], w.owners = w.keys["key"], map[string]string{"other": "other"}
+	f, _ := w.run()
+	release := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(release) // before the feeds end
+	w.caughtUp(f)
+	connect := func(id, key, distributor string, limits connections.Limits) error {
+		return w.table.Connect(t.Context(), connections.Connection{ID: id, Key: key, Distributor: distributor, Feed: channel.FeedChannels, Endpoint: "http://127.0.0.1/api"}, limits)
+	}
+	must.Do(t, connect("loud", "other", "other", connections.Limits{}))
+	w.connect("quiet", channel.FeedChannels)
+	limits := connections.Limits{Key: 2, KeySince: w.clock().Add(-time.Minute).UnixMilli()}
+	counted := make(chan error, 1)
+	go func() { counted <- connect("loud two", "other", "other", limits) }()
+	<-held
+	if err := connect("quiet two", "key", "acme", limits); err != nil {
+		t.Errorf("a neighbour under a limit that was set: %v", err)
+	}
+	release()
+	<-counted // which may have taken too long
+	w.eventually("the other is counted", func() bool { return connect("loud two", "other", "other", limits) == nil })
 	connectionstest.Look(t, w.db, w.prefix+schema.ConnectionsTable).Balanced(t)
 }
 

@@ -19,13 +19,15 @@ import (
 // slots. The first request under it asks for them to be counted, by an attribute of the
 // owner's first shard, and waits: the ingester, which knows the connections, finds that in
 // the stream, has everything counted, and splits the cap. Shards that were split before
-// that give no slot under such a cap.
+// that give no slot under such a cap. No other request waits, as each that does holds an
+// instance of the function, of which all distributors share the number.
 
 const (
 	attrAsked    = "asked"    // since of the cap for which a count was asked for
 	attrAskedCap = "askedcap" // that cap
+	attrAskedOf  = "askedof"  // the distributor, as in CountAsked
 
-	// countWithin is how long a request waits until what is there is counted.
+	// countWithin is how long the first request waits until what is there is counted.
 	countWithin = 8 * time.Second
 	// uncountedFor is how long after a cap was set something may still come in without: a
 	// request may know the limits of a second ago, and the stream may be as late.
@@ -36,16 +38,23 @@ const (
 var countLooks = backoff.Backoff{Min: 100 * time.Millisecond, Max: time.Second}
 
 // awaitCount asks for what the owner has to be counted, and waits until it is. The error
-// is [ErrCounting] where that takes too long.
+// is [ErrCounting] where that takes too long, or another request has asked.
 func (s *Store) awaitCount(ctx context.Context, o *owner) error {
 	_, err := s.update(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: o.key(0),
-		UpdateExpression:          aws.String("SET asked = :since, askedcap = :cap"),
-		ConditionExpression:       aws.String("attribute_not_exists(asked) OR asked < :since"),
-		ExpressionAttributeValues: item{":since": attr.N(o.since), ":cap": attr.N(o.cap)},
+		UpdateExpression:                    aws.String("SET asked = :since, askedcap = :cap, askedof = :of"),
+		ConditionExpression:                 aws.String("attribute_not_exists(asked) OR asked < :since"),
+		ExpressionAttributeValues:           item{":since": attr.N(o.since), ":cap": attr.N(o.cap), ":of": attr.S(o.distributor)},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	var asked *types.ConditionalCheckFailedException
-	if err != nil && !errors.As(err, &asked) {
+	switch {
+	case errors.As(err, &asked):
+		if first := imageOf(asked.Item); first.number("since") >= o.since {
+			return nil // it has just been counted
+		}
+		return ErrCounting
+	case err != nil:
 		return fmt.Errorf("ask for a count: %w", err)
 	}
 	waiting, done := context.WithTimeout(ctx, countWithin)
@@ -65,7 +74,7 @@ func (s *Store) awaitCount(ctx context.Context, o *owner) error {
 // ask reads from the first shard of an owner that a count is asked for, and not done.
 func (im *image) ask() (CountAsked, bool) {
 	pk, first := strings.CutSuffix(im.text[attrPK], "#0")
-	a := CountAsked{pk + "#", kind(im.sort()), im.number(attrAskedCap), im.number(attrAsked)}
+	a := CountAsked{im.text[attrAskedOf], pk + "#", kind(im.sort()), im.number(attrAskedCap), im.number(attrAsked)}
 	return a, first && im.id() == "" && a.since > im.number("since")
 }
 

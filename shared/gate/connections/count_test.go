@@ -8,10 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"quotary/shared/aws/attr"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/connections/connectionstest"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 )
 
 // since is when the caps of a test are set where there was none.
@@ -73,11 +79,14 @@ func TestACapThatIsSetLaterCountsWhatWasThereFirst(t *testing.T) {
 			w := open(t)
 			w.counting(t)
 			make := func(id string, caps connections.Limits) error {
-				err := w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), caps)
-				if err == nil {
-					_, err = w.Subscribe(t.Context(), w.message(id), trades("BTC"), caps, reply)
+				err := untilCounted(t, func() error { return w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), caps) })
+				if err != nil {
+					return err
 				}
-				return err
+				return untilCounted(t, func() error {
+					_, err := w.Subscribe(t.Context(), w.message(id), trades("BTC"), caps, reply)
+					return err
+				})
 			}
 			if before := tt.caps; before.KeySince > since || before.DistributorSince > since {
 				before.Key, before.KeySince, before.DistributorSince = min(before.Key, 7), 0, 0
@@ -136,6 +145,44 @@ func TestACapThatIsSetLaterCountsWhatWasThereFirst(t *testing.T) {
 
 func errorOf(_ bool, err error) error { return err }
 
+// untilCounted makes a request again for as long as it is refused because what was there
+// before a cap is being counted.
+func untilCounted(t *testing.T, request func() error) (err error) {
+	t.Helper()
+	testenv.Until(t, "what was there is counted", func() bool {
+		err = request()
+		return !errors.Is(err, connections.ErrCounting)
+	})
+	return err
+}
+
+// Whoever waits holds an instance of the function.
+func TestOneRequestAloneWaitsForACount(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	caps := connections.Limits{Key: 3, KeySince: since, Distributor: 5, DistributorSince: since}
+	ctx, stop := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() { first <- w.Connect(ctx, connection("first", "key", channel.FeedChannels), caps) }()
+	testenv.Until(t, "the first one asks for a count", func() bool {
+		out, err := w.db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &w.table, ConsistentRead: aws.Bool(true),
+			Key: map[string]types.AttributeValue{"pk": attr.S("k#key#0"), "sk": attr.S("conns")}})
+		return err == nil && attr.Int(out.Item, "asked") == since
+	})
+	for i := range 20 {
+		if err := w.Connect(t.Context(), connection(fmt.Sprint(i), "key", channel.FeedChannels), caps); !errors.Is(err, connections.ErrCounting) {
+			t.Errorf("another one: %v, want that it is being counted", err)
+		}
+		select {
+		case err := <-first:
+			t.Fatalf("%d others were held as long as the first one, which got %v", i+1, err)
+		default:
+		}
+	}
+	stop()
+	<-first
+}
+
 func TestWithoutAnIngesterNothingGetsInUnderACapThatWasSetLater(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -147,7 +194,7 @@ func TestWithoutAnIngesterNothingGetsInUnderACapThatWasSetLater(t *testing.T) {
 	}
 	must.Do(t, w.Connect(t.Context(), connection("b=", "other", channel.FeedChannels), connections.Limits{Key: 3}))
 	w.counting(t) // what was asked before an ingester was there is counted
-	must.Do(t, w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), caps))
+	must.Do(t, untilCounted(t, func() error { return w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), caps) }))
 	balanced(t, w)
 }
 

@@ -61,7 +61,8 @@
 // when it counts everything: a shard gives nothing under a cap that is younger. The first
 // request under such a cap asks the ingester, which knows the connections, to have
 // everything counted ([CountAsked], [Store.CountAll]), though the cap be passed, and waits
-// for that some seconds: a cap is exact from the moment in which it is set.
+// for that some seconds; others are refused meanwhile ([ErrCounting]). So a cap is exact
+// from the moment in which it is set.
 //
 // # Removal
 //

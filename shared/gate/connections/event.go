@@ -90,6 +90,8 @@ type (
 	// was none: nothing more gets in until [Store.CountAll] has done so. It comes again
 	// until then.
 	CountAsked struct {
+		Distributor string // whose cap it is, or that of a sub-key of it
+
 		owner string // partition key of the owner's shards, without the number
 		kind  kind
 		cap   int64

@@ -281,7 +281,7 @@ func TestNoCapIsPassedWhileCapsChange(t *testing.T) {
 					if seed.IntN(3) == 0 {
 						_, err = w.Remove(t.Context(), id)
 					} else {
-						err = w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), caps)
+						err = untilCounted(t, func() error { return w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), caps) })
 					}
 					var limit *connections.LimitError
 					if err != nil && !errors.As(err, &limit) {
@@ -298,7 +298,9 @@ func TestNoCapIsPassedWhileCapsChange(t *testing.T) {
 			}
 		}
 		if smallest := min(cmp.Or(caps.Key, 1000), cmp.Or(caps.Distributor, 1000)); before.Connections < smallest {
-			err := w.Connect(t.Context(), connection(fmt.Sprint("one more ", round), "key", channel.FeedChannels), caps)
+			err := untilCounted(t, func() error {
+				return w.Connect(t.Context(), connection(fmt.Sprint("one more ", round), "key", channel.FeedChannels), caps)
+			})
 			if (err == nil) != (now.Connections < smallest) {
 				t.Errorf("round %d: with %d of %d: %v", round, now.Connections, smallest, err)
 			}

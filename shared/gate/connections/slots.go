@@ -19,6 +19,8 @@ const (
 
 // owner is whose slots are taken, of one kind, under a cap.
 type owner struct {
+	distributor string // which it is, or of which it is a sub-key
+
 	pk    string // without the number of the shard
 	kind  kind
 	cap   int64
@@ -29,10 +31,10 @@ type owner struct {
 // ownersOf are the owners of a sub-key that have a cap.
 func ownersOf(accessKey, distributor string, k kind, limits Limits) (list []owner) {
 	if limits.Key > 0 {
-		list = append(list, owner{"k#" + accessKey + "#", k, limits.Key, limits.KeySince, attrKeySlot})
+		list = append(list, owner{distributor, "k#" + accessKey + "#", k, limits.Key, limits.KeySince, attrKeySlot})
 	}
 	if limits.Distributor > 0 {
-		list = append(list, owner{"d#" + distributor + "#", k, limits.Distributor, limits.DistributorSince, attrDistributorSlot})
+		list = append(list, owner{distributor, "d#" + distributor + "#", k, limits.Distributor, limits.DistributorSince, attrDistributorSlot})
 	}
 	return list
 }
