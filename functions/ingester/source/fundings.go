@@ -44,12 +44,25 @@ func PastFundings[Row any](pair *market.Pair, from, to int64, most int, ask func
 			}
 			list, end = append(list, f), f.Time
 		}
+		if err := CheckPaid(len(list), begin, to); err != nil {
+			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
+		}
 		if len(rows) < most {
 			break
 		}
 	}
 	slices.Reverse(list)
 	return PaidFundings(list, from), nil
+}
+
+// CheckPaid returns an error for more rates than can have been paid from a time until before
+// another, ms: one each hour, and as many special ones. Pages of an exchange that tells more of
+// them need not end.
+func CheckPaid(rates int, from, to int64) error {
+	if most := 2 * (1 + (to-from)/hourMs); int64(rates) > most {
+		return fmt.Errorf("%w: it has more than %d rates", ErrBounds, most)
+	}
+	return nil
 }
 
 // PaidFundings sets the periods of the rates that were paid of a pair, which are oldest first

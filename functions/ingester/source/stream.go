@@ -155,6 +155,9 @@ const (
 // than that is of no event.
 const MostAhead = time.Minute
 
+// ErrFuture is why an answer is not read of which something has not happened yet.
+var ErrFuture = errors.New("the answer is of the future")
+
 var reconnects = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
 // ErrSubscription is why a stream has ended: the exchange refuses most of what it was asked

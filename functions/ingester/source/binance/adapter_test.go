@@ -1,7 +1,10 @@
 package binance_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +59,10 @@ func TestAdapter(t *testing.T) {
 			{Kind: sourcetest.Inverse, Rows: `{"symbol":"BTCUSD_PERP","contractStatus":"TRADING","contractType":"PERPETUAL","contractSize":100,"baseAsset":"BTC","quoteAsset":"USD"},
 				{"symbol":"ETHUSD_PERP","contractStatus":"TRADING","contractType":"PERPETUAL","baseAsset":"ETH","quoteAsset":"USD"}`,
 				Keys: []string{"btcswapusd:binance"}, Unknown: 1, Said: []string{"contract size"}},
+		},
+		PaidRate: func(query url.Values, n int64) string {
+			from, _ := strconv.ParseInt(query.Get("startTime"), 10, 64)
+			return fmt.Sprintf(`{"fundingTime":%d,"fundingRate":"0.1"}`, from+n)
 		},
 		Announcements: func(url string) source.Announcer { return binance.OpenAnnouncements(url) },
 

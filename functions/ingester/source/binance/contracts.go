@@ -162,6 +162,7 @@ func (m *Market) interest(ctx context.Context, pair *market.Pair, mark string) (
 // how long the periods were: see [source.PaidFundings].
 func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairFunding, err error) {
 	const most = 1000
+	read := 0
 	for begin := from - source.FundingLookback; begin < to; {
 		var rows []struct {
 			Time int64  `json:"fundingTime"`
@@ -180,6 +181,10 @@ func (m *Market) PastFundings(ctx context.Context, pair market.Pair, from, to in
 			if begin = row.Time + 1; row.Type != specialRate {
 				list = append(list, f)
 			}
+		}
+		read += len(rows)
+		if err := source.CheckPaid(read, from-source.FundingLookback, to); err != nil {
+			return nil, fmt.Errorf("read funding of %s: %w", pair.Key, err)
 		}
 		if len(rows) < most {
 			break

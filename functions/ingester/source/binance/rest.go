@@ -122,11 +122,18 @@ func (m *Market) Klines(ctx context.Context, pair market.Pair, i market.Interval
 	if err := m.host.Get(ctx, m.rules.path+"/klines", query, m.rules.weight(limit), &rows); err != nil {
 		return run, fmt.Errorf("read K-lines of %s: %w", pair.Key, err)
 	}
+	if len(rows) > limit {
+		return run, fmt.Errorf("read K-lines of %s: %w: %d rows, where %d were asked for", pair.Key, source.ErrBounds, len(rows), limit)
+	}
+	latest := m.Now().Add(source.MostAhead).UnixMilli()
 	for n := range rows {
 		if pair.Inverse {
 			rows[n].invert(pair.Contract)
 		}
 		open := rows[n].candle.OpenTime
+		if open > latest {
+			return run, fmt.Errorf("read K-lines of %s: %w: a row opens at %d", pair.Key, source.ErrFuture, open)
+		}
 		if i.StartMs(open) != open || open < from || n > 0 && open <= rows[n-1].candle.OpenTime {
 			return run, fmt.Errorf("read K-lines of %s: a row opens at %d, which is no opening after the one before it", pair.Key, open)
 		}

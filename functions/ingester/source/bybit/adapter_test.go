@@ -1,6 +1,9 @@
 package bybit
 
 import (
+	"fmt"
+	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -38,6 +41,10 @@ func TestAdapter(t *testing.T) {
 			{"symbol":"BUSDT","status":"Trading","contractType":"EventPerpetual","baseCoin":"B","quoteCoin":"USDT"},
 			{"symbol":"CUSDT","status":"Resting","contractType":"LinearPerpetual","baseCoin":"C","quoteCoin":"USDT"}`,
 				Keys: []string{"btcswapusdt:bybit"}, Unknown: 3, Said: []string{"EventPerpetual", "Resting"}},
+		},
+		PaidRate: func(query url.Values, n int64) string {
+			to, _ := strconv.ParseInt(query.Get("endTime"), 10, 64)
+			return fmt.Sprintf(`{"fundingRateTimestamp":"%d","fundingRate":"0.1"}`, to-n)
 		},
 		Announcements: func(url string) source.Announcer { return OpenAnnouncements(url) },
 

@@ -1,6 +1,9 @@
 package okx
 
 import (
+	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +41,10 @@ func TestAdapter(t *testing.T) {
 			{"instId":"A-USDT-SWAP","state":"live","ctVal":"1","ctMult":"1","ctValCcy":"A","settleCcy":"USDT","ctType":"quanto"},
 			{"instId":"B-USDT-SWAP","state":"live","ctVal":"1","ctMult":"1","ctValCcy":"B","settleCcy":"USDT","ctType":"quanto"}`,
 				Keys: []string{"btcswapusdt:okcoinfutures", "xyzswapusdt:okcoinfutures"}, Unknown: 3, Said: []string{"quanto", "BTC-USD_UM-SWAP"}},
+		},
+		PaidRate: func(query url.Values, n int64) string {
+			before, _ := strconv.ParseInt(query.Get("after"), 10, 64)
+			return fmt.Sprintf(`{"fundingTime":"%d","realizedRate":"0.1"}`, before-1-n)
 		},
 		Announcements: func(url string) source.Announcer { return OpenAnnouncements(url) },
 

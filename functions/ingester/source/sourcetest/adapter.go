@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +70,10 @@ type Adapter[M Market, X Exchange] struct {
 	Answer   func(path, rows string) string
 	Listings []Listing
 
+	// PaidRate is a rate that was paid n ms from the end of the times that are asked for at which
+	// the exchange begins, as one row of its answer.
+	PaidRate func(query url.Values, n int64) string
+
 	Announcements func(url string) source.Announcer
 
 	Refuse func(X)       // requests, as too many
@@ -111,6 +117,7 @@ func (a Adapter[M, X]) Test(t *testing.T) {
 		{"pairs are those that trade", a.pairs},
 		{"markets of which something is not known are counted and said once", a.listings},
 		{"an answer without end is refused", a.endless},
+		{"pages without end are refused", a.endlessPages},
 		{"too many requests are tried again, and what is refused is not", a.refusals},
 		{"candles are paged through until the open one", a.candles},
 		{"what is asked of perpetuals is the truth of the exchange", a.perpetuals},
@@ -242,6 +249,25 @@ func (a Adapter[M, X]) endless(t *testing.T) {
 		_, err := announcer.Announcements(t.Context(), source.AnnouncedEnglish, announcer.Categories()[0], 1)
 		return err
 	})
+}
+
+// An exchange that tells of a rate in each millisecond would fill the memory page by page.
+func (a Adapter[M, X]) endlessPages(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		rows := make([]string, 1000)
+		for n := range rows {
+			rows[n] = a.PaidRate(r.URL.Query(), int64(n))
+		}
+		_, _ = io.WriteString(w, a.Answer(r.URL.Path, strings.Join(rows, ",")))
+	}))
+	t.Cleanup(server.Close)
+	of := a.Open(server.URL, slog.New(slog.DiscardHandler))[Linear]
+	_, err := of.PastFundings(t.Context(), market.Pair{Symbol: "A", Swap: true}, elevenForty.UnixMilli()-24*hour, elevenForty.UnixMilli())
+	if !errors.Is(err, source.ErrBounds) || asked != 1 {
+		t.Errorf("%v, after %d answers", err, asked)
+	}
 }
 
 func (a Adapter[M, X]) refusals(t *testing.T) {
