@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"os"
 	"slices"
@@ -121,7 +122,7 @@ func (c *costs) note(request string, answer []byte) {
 // taken is what was counted since the last request.
 func (c *costs) taken(request string, answer []byte) cost {
 	taken := c.rules.Take()
-	one := cost{Request: request, Reads: taken.Reads, Writes: taken.Writes}
+	one := cost{Request: request, Reads: taken.Reads, Writes: math.Round(100*taken.Writes) / 100} // sums of fractions leave something behind
 	if len(answer) > 0 {
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
@@ -344,14 +345,29 @@ func (c *costs) management() {
 	many := c.Register(c.t, keys.Preset{Name: "Many", Level: "all", MaxSubKeys: 200, MaxTotalQuota: 1_000_000})
 	quota := int64(10)
 	var one apitest.Key
+	var all []string
 	for n := range 100 {
 		one = c.Issue(c.t, many, keys.NewSubKey{Name: fmt.Sprint("client ", n), MonthlyQuota: &quota})
+		all = append(all, one.AccessKey)
 	}
 	const root = "/upgrade/v2/distributor/sub-keys"
 	c.call("Management: a page of 20 sub-keys, of 100", many, http.StatusOK, http.MethodGet, root, nil)
 	c.call("Management: statistics", many, http.StatusOK, http.MethodGet, root+"/stats", nil)
 	c.call("Management: a new sub-key", many, http.StatusOK, http.MethodPost, root, map[string]any{"name": "new", "monthly_quota": 10})
 	c.call("Management: a change of a sub-key", many, http.StatusOK, http.MethodPut, root+"/"+one.AccessKey, map[string]any{"name": "changed"})
+	batch := func(request, to string) {
+		c.t.Helper()
+		p := c.sign(many)
+		c.rules.Take()
+		status, answer := c.send(p, http.MethodPost, root+"/batch-"+to, map[string]any{"access_keys": all})
+		if status != http.StatusOK {
+			c.t.Fatalf("%s: status %d: %s", request, status, answer)
+		}
+		c.note(request, answer)
+	}
+	batch("Management: a change of the status of 100 sub-keys", "disable")
+	batch("Management: a change of the status of 100 sub-keys", "enable")
+	c.call("404: management deletes a level that there is not", many, http.StatusNotFound, http.MethodDelete, "/upgrade/v2/distributor/levels/none", nil)
 }
 
 // sockets counts what a socket costs.
@@ -368,7 +384,27 @@ func (c *costs) sockets() {
 			c.socketOf(kind.with, kind.key)
 		}
 	}
+	c.overCaps()
 	c.addresses()
+}
+
+// overCaps counts what caps refuse of a socket, the second time.
+func (c *costs) overCaps() {
+	quota := int64(10)
+	key := c.Issue(c.t, c.Primary, keys.NewSubKey{Name: "one socket", MonthlyQuota: &quota, WSConnLimit: 1, WSSubLimit: 1})
+	const follow = `{"method":"subscribe","subscription":{"type":"trades","coin":"%s"}}`
+	send := c.socket(key, channel.FeedChannels)
+	send("", "$connect", "")
+	for _, coin := range []string{"BTC", "ETH", "SOL"} {
+		request := "A socket subscribes over its key's cap of 1"
+		if coin == "BTC" {
+			request = ""
+		}
+		send(request, "$default", fmt.Sprintf(follow, coin))
+	}
+	for range 2 {
+		c.socket(key, channel.FeedChannels)("429: a socket connects over its key's cap of 1", "$connect", "")
+	}
 }
 
 // addresses counts the messages of a socket that follows as many addresses as it may, with
@@ -419,7 +455,7 @@ func (c *costs) silent(connection string, ms int64) {
 }
 
 // socket lets a socket of a feed in, and returns what sends an event of it; a request with
-// a name is noted.
+// a name is noted. That is answered 200, or 429 where its name says so.
 func (c *costs) socket(key apitest.Key, feed channel.Feed) (send func(request, route, body string)) {
 	var event events.APIGatewayWebsocketProxyRequest
 	strict(c.t, catalog.FunctionSocket, &event)
@@ -441,7 +477,11 @@ func (c *costs) socket(key apitest.Key, feed channel.Feed) (send func(request, r
 		event.RequestContext.RouteKey, event.RequestContext.RequestTimeEpoch, event.Body = route, now, body
 		event.RequestContext.EventType = map[string]string{"$connect": "CONNECT", "$disconnect": "DISCONNECT", "$default": "MESSAGE"}[route]
 		answer, err := c.host.Invoke(c.t.Context(), catalog.FunctionSocket, must.Get(json.Marshal(event))(c.t))
-		if err != nil || !strings.Contains(string(answer), `"statusCode":200`) {
+		status := http.StatusOK
+		if strings.HasPrefix(request, "429") {
+			status = http.StatusTooManyRequests
+		}
+		if err != nil || !strings.Contains(string(answer), fmt.Sprintf(`"statusCode":%d`, status)) {
 			c.t.Fatalf("%s: %s, %v", request, answer, err)
 		}
 		if request == "" {

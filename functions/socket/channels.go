@@ -64,15 +64,27 @@ const switchPause = 100 * time.Millisecond
 // waits a little: the unsubscribe that was sent right before may be carried out beside
 // this message.
 func (s *socket) subscribeOrWait(ctx context.Context, c client, sub channel.Subscription, slots connections.Limits, echo json.RawMessage) (connections.Outcome, error) {
-	for waited := time.Duration(0); ; waited += switchPause {
-		out, err := s.store.Subscribe(ctx, c.Message, sub, slots, subscriptionResponse("subscribe", sub.Type, echo, "subscribed"))
-		if err != nil || out.Changed || sameAccount(&out.Held, &sub) == nil || waited >= s.switchWithin {
-			return out, err
-		}
+	subscribe := func() (connections.Outcome, error) {
+		return s.store.Subscribe(ctx, c.Message, sub, slots, subscriptionResponse("subscribe", sub.Type, echo, "subscribed"))
+	}
+	out, err := subscribe()
+	if err != nil || out.Changed || sameAccount(&out.Held, &sub) == nil {
+		return out, err
+	}
+	if may, err := s.store.MayWait(ctx, c.Message, sub); err != nil || !may {
+		return out, err
+	}
+	for waited := time.Duration(0); waited < s.switchWithin; waited += switchPause {
 		if err := backoff.Sleep(ctx, switchPause); err != nil {
 			return out, err
 		}
+		if ended, err := s.store.Ended(ctx, c.Message, out.Held); err != nil {
+			return out, err
+		} else if ended {
+			return subscribe()
+		}
 	}
+	return out, nil
 }
 
 func (s *socket) unsubscribe(ctx context.Context, c client, sub channel.Subscription, echo json.RawMessage) error {

@@ -9,7 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"quotary/shared/api/apitest"
+	"quotary/shared/aws/attr"
 	"quotary/shared/catalog"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
@@ -19,8 +23,10 @@ import (
 	"quotary/shared/gate/connections/connectionstest"
 	"quotary/shared/gate/keys"
 	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 	"quotary/shared/text/strictjson"
 )
 
@@ -322,6 +328,46 @@ func TestAClientSwitchesAccountsWithTwoMessagesAtOnce(t *testing.T) {
 	}
 	if followed != bob {
 		t.Errorf("%q is followed", followed)
+	}
+}
+
+// Whoever waits holds an instance of the function.
+func TestOneMessageOfAConnectionWaitsForAnAccountToBeLeft(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.socket.switchWithin = 5 * time.Second
+	p := w.connect(w.SubKey, channel.FeedChannels)
+	one, other := `{"type":"userFills","user":"`+alice+`"}`, `{"type":"userFills","user":"`+bob+`"}`
+	p.send(subscribeTo(one))
+	leave, join := p.event("$default", unsubscribeFrom(one), nil), p.event("$default", subscribeTo(other), nil)
+	joined := make(chan struct{})
+	go func() { defer close(joined); p.invoke(join) }()
+	testenv.Until(t, "the first one waits", func() bool {
+		out, err := w.DB.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(w.Prefix + schema.ConnectionsTable), ConsistentRead: aws.Bool(true),
+			Key: attr.Item{"pk": attr.S("m#" + p.id), "sk": attr.S("wait#userFills")}})
+		return err == nil && len(out.Item) > 0
+	})
+	for range 3 {
+		p.errs(subscribeTo(other), "userFills follows "+alice+" on this connection, which takes one account per channel: unsubscribe that first, or use another connection")
+		select {
+		case <-joined:
+			t.Fatal("another message was held as long as the first one")
+		default:
+		}
+	}
+	p.invoke(leave)
+	<-joined
+	followed := ""
+	for _, e := range w.events() {
+		if s, ok := e.(connections.Subscribed); ok {
+			followed = s.User
+		}
+	}
+	if followed != bob {
+		t.Errorf("%q is followed", followed)
+	}
+	if may, err := w.conns.MayWait(t.Context(), connections.Message{Connection: p.id}, channel.Subscription{Type: channel.UserFills}); !may || err != nil {
+		t.Errorf("behind a wait that was not in vain: %t, %v", may, err)
 	}
 }
 

@@ -54,11 +54,18 @@ func (c *claim) increment(table string) types.TransactWriteItem {
 //
 // The first try goes to the shard of the connection's own, so that a connection mostly
 // holds its slots at one place, and they are given back together; after a conflict any
-// other is tried.
+// other is tried. Where a cap has refused this instance lately it looks first: a change that
+// is refused costs as much as one that is made, and is in the way of others.
 func (s *Store) acquire(ctx context.Context, id string, owners []owner, beyondCap bool, main func(held item) types.TransactWriteItem) (refused *image, err error) {
 	claims := make([]claim, len(owners))
 	for i, o := range owners {
 		claims[i] = claim{owner: o, beyondCap: beyondCap}
+		if beyondCap || !s.wasFull(&o) {
+			continue
+		}
+		if _, err := s.findShard(ctx, &claims[i]); err != nil {
+			return nil, err
+		}
 	}
 	at, crossings := homeOf(id), 0
 	for began := time.Now(); time.Since(began) < acquireWithin; {
@@ -106,6 +113,16 @@ func (s *Store) acquire(ctx context.Context, id string, owners []owner, beyondCa
 	return nil, errContended
 }
 
+// fullFor is how long an instance looks whether a cap has a slot left before it tries to take
+// one, after there was none.
+const fullFor = 10 * time.Second
+
+// wasFull reports whether all slots of an owner were taken lately.
+func (s *Store) wasFull(o *owner) bool {
+	until, ok := s.full.Get(o.counter())
+	return ok && s.clock().Before(until)
+}
+
 // homeOf is the shard that a connection tries first, of maxShards.
 func homeOf(id string) int {
 	h := fnv.New32a()
@@ -130,6 +147,7 @@ func (s *Store) findShard(ctx context.Context, c *claim) (wait bool, err error) 
 		c.at = seen.pick()
 		return false, nil
 	case seen.settled(c.cap) && seen.total() >= c.cap:
+		s.full.Set(c.counter(), s.clock().Add(fullFor))
 		return false, &LimitError{Limit: c.cap, Current: seen.total()}
 	case seen.settled(c.cap) && seen.limits() >= c.cap:
 		return true, nil // the shards were read while others changed them

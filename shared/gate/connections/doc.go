@@ -17,6 +17,7 @@
 //
 //	m#<id>  u#<t>#<m>       the addresses that one message removed
 //	m#<id>  renew#<t>#<m>   the addresses that one message added again
+//	m#<id>  wait#<key>      when a message began to wait for the end of a subscription
 //
 // And f#<access key> keeps a key out after a flood ([Store.Bar]).
 //

@@ -57,6 +57,7 @@ const (
 	prefixMemory       = "m#" // of the partition key
 	prefixRemoval      = "u#" // of the sort key
 	prefixRenewal      = "renew#"
+	prefixWait         = "wait#"
 )
 
 type item = attr.Item

@@ -2,6 +2,7 @@ package connections_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -104,4 +105,49 @@ func TestAnAddressThatIsAskedForAgainDuringItsRemovalStays(t *testing.T) {
 	if live := balanced(t, w).Live["a="]; len(live) != 1 || !live[address(0)] {
 		t.Errorf("followed are %v, want the one that was asked for again", live)
 	}
+}
+
+// A change that a cap refuses costs as much as one that is made, and holds the shards of the
+// cap meanwhile.
+func TestWhatACapRefusesAgainWritesNothing(t *testing.T) {
+	t.Parallel()
+	w, rules := counted(t)
+	caps := connections.Limits{Key: 20, Distributor: 300}
+	connect := func(id string) error {
+		return w.Connect(t.Context(), connection(id, "key", channel.FeedChannels), caps)
+	}
+	subscribe := func(coin string) (connections.Outcome, error) {
+		return w.Subscribe(t.Context(), w.message("a="), trades(coin), connections.Limits{Key: 1}, reply)
+	}
+	must.Do(t, connect("a="))
+	for i := range 19 {
+		must.Do(t, connect(fmt.Sprint(i)))
+	}
+	must.Get(subscribe("BTC"))(t)
+	for name, tt := range map[string]struct {
+		request func() error
+		reads   float64
+	}{
+		"a connection":   {func() error { return connect("over") }, 2}, // of two shards
+		"a subscription": {func() error { _, err := subscribe("ETH"); return err }, 2},
+	} {
+		var over *connections.LimitError
+		for try := range 3 {
+			rules.Take()
+			err := tt.request()
+			if c := rules.Take(); !errors.As(err, &over) || try > 0 && (c.Writes > 0 || c.Reads > tt.reads) {
+				t.Errorf("%s over the cap, try %d: it reads %v and writes %v units: %v", name, try, c.Reads, c.Writes, err)
+			}
+		}
+	}
+	if out, err := subscribe("BTC"); err != nil || out.Changed || out.Held != trades("BTC") {
+		t.Errorf("what is subscribed already, under a cap that is met: %+v, %v", out, err)
+	}
+	must.Get(w.Remove(t.Context(), "0"))(t)
+	must.Do(t, connect("a slot that is free"))
+	must.Get(w.Unsubscribe(t.Context(), w.message("a="), trades("BTC")))(t)
+	if out, err := subscribe("ETH"); err != nil || !out.Changed {
+		t.Errorf("behind an end: %+v, %v", out, err)
+	}
+	balanced(t, w)
 }

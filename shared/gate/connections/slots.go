@@ -39,6 +39,14 @@ func ownersOf(accessKey, distributor string, k kind, limits Limits) (list []owne
 	return list
 }
 
+// counter names what is counted of an owner.
+type counter struct {
+	pk   string
+	kind kind
+}
+
+func (o *owner) counter() counter { return counter{o.pk, o.kind} }
+
 func (o *owner) partition(shard int) string { return o.pk + strconv.Itoa(shard) }
 func (o *owner) key(shard int) item         { return key(o.partition(shard), string(o.kind)) }
 

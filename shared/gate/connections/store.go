@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/gate/channel"
+	"quotary/shared/lru"
 )
 
 // DynamoDB is the part of the client that the store uses.
@@ -28,6 +29,8 @@ type Store struct {
 	db    DynamoDB
 	table string
 	clock func() time.Time
+
+	full lru.Cache[counter, time.Time] // caps that had no slot left, and until when that is remembered
 }
 
 // New returns a store over the named table.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -40,6 +41,16 @@ func (s *Store) Subscribe(ctx context.Context, m Message, sub channel.Subscripti
 	refused, err := s.acquire(ctx, m.Connection, owners, false, func(held item) types.TransactWriteItem {
 		return types.TransactWriteItem{Update: s.subscribing(&m, &sub, reply, held)}
 	})
+	var over *LimitError
+	if errors.As(err, &over) { // which is no matter for what is subscribed already
+		im, reading := s.read(ctx, subscriptionKey(&m, &sub))
+		if reading != nil {
+			return Outcome{}, fmt.Errorf("subscribe: %w", reading)
+		}
+		if im.exists() && (!im.ended() || im.number(attrTime) > m.At.UnixMilli()) {
+			refused, err = &im, nil
+		}
+	}
 	switch {
 	case err != nil:
 		return Outcome{}, fmt.Errorf("subscribe: %w", err)
@@ -89,6 +100,49 @@ func (s *Store) subscribing(m *Message, sub *channel.Subscription, reply Reply, 
 	}
 	*u.UpdateExpression += " REMOVE #off, #exp ADD #n :one"
 	return u
+}
+
+// waitAgain is how long after a message has begun to wait for the end of a subscription another
+// may, unless the wait was not in vain.
+const waitAgain = 10 * time.Second
+
+func waitKey(m *Message, sub *channel.Subscription) item {
+	return key(prefixMemory+m.Connection, prefixWait+sub.Key())
+}
+
+// MayWait reports whether a message may wait for the end of the subscription that has the key
+// of its own. Whoever waits holds an instance of the function: one message of a connection at a
+// time, and none for a while where that was in vain.
+func (s *Store) MayWait(ctx context.Context, m Message, sub channel.Subscription) (bool, error) {
+	now := s.clock()
+	it := waitKey(&m, &sub)
+	it[attrTime], it[attrExpiry] = attr.N(now.UnixMilli()), expiry(now, waitAgain)
+	o, err := s.write(ctx, types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.table, Item: it,
+		ConditionExpression:       aws.String("attribute_not_exists(pk) OR #t <= :before"),
+		ExpressionAttributeNames:  map[string]string{"#t": attrTime},
+		ExpressionAttributeValues: item{":before": attr.N(now.Add(-waitAgain).UnixMilli())},
+	}})
+	if err != nil {
+		return false, fmt.Errorf("wait for the end of a subscription: %w", err)
+	}
+	return o == nil, nil
+}
+
+// Ended reports whether a subscription of a message's connection has ended. Then the next
+// message may wait.
+func (s *Store) Ended(ctx context.Context, m Message, held channel.Subscription) (bool, error) {
+	im, err := s.read(ctx, subscriptionKey(&m, &held))
+	if err == nil && im.exists() && !im.ended() && im.subscription() == held {
+		return false, nil
+	}
+	if err == nil {
+		_, err = s.write(ctx, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: waitKey(&m, &held)}})
+	}
+	if err != nil {
+		return false, fmt.Errorf("wait for the end of a subscription: %w", err)
+	}
+	return true, nil
 }
 
 // renew notes that a later message asked for a subscription that is there, so that an

@@ -159,6 +159,12 @@ func (s *Store) DeleteLevel(ctx context.Context, distributor, name string) error
 	count.Add("level_count", -1)
 	uncount := count.update(s.table, distributorKey(distributor))
 	err := s.retry(ctx, func() error {
+		switch before, err := s.read(ctx, levelKey(distributor, name)); {
+		case err != nil:
+			return err
+		case before == nil: // as a transaction that fails costs as much as one that does not
+			return ErrUnknownLevel
+		}
 		if _, err := s.levelCount(ctx, distributor); err != nil {
 			return err
 		}
