@@ -21,18 +21,21 @@ const (
 )
 
 // TraderStats is how an account trades in perpetuals: what it did by UTC day, what its
-// perpetuals account was worth at full hours, and what all its completed trades come
-// to. It is folded from the account's events, each given once and in the order in
+// perpetuals account was worth at full hours, and what all its completed trades and net
+// flows come to. It is folded from the account's events, each given once and in the order in
 // which they happened, and answers for any window without them. The zero value knows
 // nothing.
 //
 // It is bounded: an account with 100,000 completed trades in 30 days takes about as
-// much as one with 500. What such an account completed at the edges of a window has to
+// much as one with 500, and one with any number of flows a day has 24 of them. What such an account completed at the edges of a window has to
 // be read again: see [TraderStats.Within].
 type TraderStats struct {
 	Days          []TradingDay   // in which something happened, oldest first
 	Hours         []AccountValue // at full hours, oldest first
 	All           TradeReport    // every completed trade
+	Flows         FlowSum        // every flow since FlowsSince
+	Began         int64          // ms of the account's first event, as [Account.Since] was when it was noted last; 0 before
+	FlowsSince    int64          // ms from when on flows are counted: 0 where that is Began, MaxTime where it is not noted yet
 	NetIn         Decimal        // what came into the perpetuals account less what left it, USDC
 	LastOrder     Order          // newest order that was counted; Tid is its id
 	LastOperation int64          // newest fill or filled order, ms
@@ -46,6 +49,11 @@ type TradingDay struct {
 	// Each are the trades that were completed, in the order of their ends; nil where
 	// they are too many or too old to be kept one by one.
 	Each []TradeEnd
+
+	// Flows are what came in and left, oldest first and each of a time of its own; by
+	// full hours where there are too many to be kept one by one.
+	Flows       []Flow
+	FlowsByHour bool
 }
 
 // Activity sums up what an account did in a time.
@@ -217,14 +225,16 @@ func (s *TraderStats) value(v AccountValue) {
 // Since returns what folds on from s without what s holds: what it takes in can be
 // merged into s. It is much smaller than s.
 func (s *TraderStats) Since() TraderStats {
-	return TraderStats{NetIn: s.NetIn, LastOrder: s.LastOrder, LastOperation: s.LastOperation}
+	return TraderStats{Began: s.Began, FlowsSince: s.FlowsSince, NetIn: s.NetIn, LastOrder: s.LastOrder, LastOperation: s.LastOperation}
 }
 
 // Merge takes in what was folded on from s, see [TraderStats.Since]: then s is as if it
 // had taken in the events itself.
 func (s *TraderStats) Merge(since *TraderStats) {
 	s.NetIn, s.LastOrder, s.LastOperation = since.NetIn, since.LastOrder, since.LastOperation
+	s.Began, s.FlowsSince = since.Began, since.FlowsSince
 	s.All.Merge(&since.All)
+	s.Flows.add(since.Flows)
 	for i := range since.Days {
 		day := &since.Days[i]
 		d := s.day(day.Day * dayMs)
@@ -235,6 +245,7 @@ func (s *TraderStats) Merge(since *TraderStats) {
 		did.Trades, did.Active = TradeSum{}, max(d.Active, did.Active)-d.Active
 		d.merge(&did)
 		s.complete(d, *day)
+		d.mergeFlows(day)
 	}
 	for _, v := range since.Hours {
 		s.value(v)

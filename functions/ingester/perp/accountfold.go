@@ -195,7 +195,7 @@ func (p *accountStates) receive(c *account, e *accountEvent, now time.Time) {
 // apply folds an event into an account.
 func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market.Outcome {
 	outcome := market.Applied
-	before, told := c.state.NetPerp, c.state.Anchored > 0
+	perp, spot, told := c.state.NetPerp, c.state.NetSpot, c.state.Anchored > 0
 	switch e.kind {
 	case fillEvent:
 		outcome = p.applyFill(c, e.fill, e.past, now)
@@ -204,6 +204,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 	case ledgerEvent:
 		if outcome = c.state.Ledger(e.ledger, p.markets, p.marks); outcome == market.Applied {
 			c.stats.Ledger(e.ledger, p.markets, p.marks)
+			c.stats.Flow(e.ms, c.state.NetPerp.Sub(perp), c.state.NetSpot.Sub(spot))
 		}
 	case tradeEvent:
 		c.stored = append(slices.DeleteFunc(c.stored, func(t market.CompletedTrade) bool { return t.End < e.ms }), *e.trade)
@@ -213,7 +214,7 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 			return market.Duplicate
 		}
 	}
-	c.stats.Moved(c.state.NetPerp.Sub(before))
+	c.stats.Moved(c.state.NetPerp.Sub(perp))
 	if told && c.state.Anchored == 0 { // what it has is not known any more
 		p.wanted.again(c.address, now)
 	}

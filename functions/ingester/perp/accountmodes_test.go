@@ -152,3 +152,77 @@ func TestWhatAnAccountIsWorthBeginsAnewWithAModeThatChangesItsMeaning(t *testing
 		t.Errorf("%d hours go on", len(all.Hours))
 	}
 }
+
+// A net flow is what ledger updates move, each once, and nothing else: neither a trade nor a
+// token that begins to stand behind positions, nor a change of the mode.
+func TestNetFlowsAreWhatLedgerUpdatesMove(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.p.markets = &market.Markets{Collaterals: map[string]string{"": market.USDC, "flx": "USDH"}, SpotCoins: map[string]string{"HYPE": "@107", "USDH": "@230"}}
+	w.p.marks = market.Marks{"@107": mustParse("20"), "@230": mustParse("1")}
+	standard := unified(1, 1)
+	standard.Mode = market.ModeStandard
+	w.told(standard)
+	second := int64(10)
+	want := func(what string, count int64, perp, spot string) {
+		t.Helper()
+		all := w.p.cache[faultyAccount].stats.All()
+		if got := all.Flows; got.Count != count || market.Text(got.Perp) != perp || market.Text(got.Spot) != spot {
+			t.Errorf("%s: %d flows of %s and %s; want %d of %s and %s", what, got.Count, market.Text(got.Perp), market.Text(got.Spot), count, perp, spot)
+		}
+		if got := all.NetFlow(0, market.MaxTime); got.Count != count || market.Text(got.Perp) != perp || market.Text(got.Spot) != spot {
+			t.Errorf("%s: the days have %+v", what, got)
+		}
+	}
+	update := func(delta string) {
+		second++
+		l := market.Ledger{Address: faultyAccount, Time: noon.UnixMilli() + 1000*second, Hash: fmt.Sprint("0x", second), Delta: json.RawMessage(delta)}
+		var kind struct{ Type string }
+		must.Do(t, json.Unmarshal(l.Delta, &kind))
+		l.Type = kind.Type
+		for range 2 {
+			w.apply(&Batch{Events: market.Events{Ledgers: []market.Ledger{l}}}, time.Second)
+		}
+	}
+	send := func(token, amount, value, fromDex, toDex string) string {
+		return fmt.Sprintf(`{"type":"send","user":"0x1","destination":%q,"sourceDex":%q,"destinationDex":%q,"token":%q,"amount":%q,"usdcValue":%q}`, faultyAccount, fromDex, toDex, token, amount, value)
+	}
+	update(`{"type":"deposit","usdc":"1000.5"}`)
+	want("a deposit", 1, "1000.5", "0.0")
+	update(`{"type":"withdraw","usdc":"100.0","fee":"1.0"}`)
+	want("a withdrawal with its fee", 2, "899.5", "0.0")
+	update(`{"type":"accountClassTransfer","usdc":"200.0","toPerp":false}`)
+	want("a move between the two parts", 3, "699.5", "200.0")
+	update(send("HYPE", "2.0", "39.5", "spot", "spot"))
+	want("a token at the value of the update", 4, "699.5", "239.5")
+	update(send("HYPE", "2.0", "", "spot", "spot"))
+	want("a token at its price", 5, "699.5", "279.5")
+	spot := step(second+1, market.Buy, "1.0", "4.0", "0.0")
+	spot.Coin, spot.FeeToken = "@107", market.USDC
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{spot}}}, time.Second)
+	want("a spot trade", 5, "699.5", "279.5")
+
+	joint := unified(second+2, second+2)
+	joint.Spot = append(joint.Spot, market.SpotBalance{Coin: "HYPE", Total: mustParse("5")}, market.SpotBalance{Coin: "USDH", Total: mustParse("50")})
+	w.told(joint)
+	second += 3
+	if mode := w.p.cache[faultyAccount].state.Mode; mode != market.ModeUnified {
+		t.Fatalf("it is in mode %d", mode)
+	}
+	want("a change of mode", 5, "699.5", "279.5")
+	update(`{"type":"accountClassTransfer","usdc":"200.0","toPerp":true}`)
+	want("a move inside one balance", 5, "699.5", "279.5")
+	update(send("USDC", "10.0", "", "spot", "spot"))
+	want("USDC, which backs positions", 6, "709.5", "279.5")
+	update(send("USDH", "10.0", "", "spot", "spot"))
+	want("a token that backs none", 7, "709.5", "289.5")
+	opened := step(second+1, market.Buy, "1.0", "0.0", "0.0")
+	opened.Coin = "flx:GOLD"
+	spot = step(second+2, market.Buy, "1.0", "5.0", "0.0")
+	spot.Coin, spot.FeeToken = "@107", market.USDC
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{opened, spot}}}, time.Second)
+	second += 2
+	want("a token that begins to back positions, and a spot trade", 7, "709.5", "289.5")
+	update(send("USDH", "10.0", "", "spot", "flx"))
+	want("a token that backs positions", 8, "719.5", "289.5")
+}

@@ -91,7 +91,7 @@ func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	if c.state.Time == 0 { // nothing is known of it
 		return nil
 	}
-	return []store.SeriesRow{own, c.stats.Row(c.address, version(own.Extra))}
+	return []store.SeriesRow{own, c.stats.Row(c.state, version(own.Extra))}
 }
 
 // marksFor is how old the marks may be at which an account is valued.

@@ -2,6 +2,7 @@ package perp
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -23,7 +24,7 @@ import (
 // derived is what a disk holds of all accounts.
 func (d *disk) derived(sim *simVenue, orders *openorders.Reserves) *derived {
 	sim.t.Helper()
-	all := &derived{sim: sim, accounts: map[string]*market.Account{}, stats: map[string]*market.TraderStats{},
+	all := &derived{sim: sim, flows: map[market.Mode]int64{}, accounts: map[string]*market.Account{}, stats: map[string]*market.TraderStats{},
 		markets: sim.markets, marks: sim.marks(), reserves: *orders}
 	for at, point := range d.rows {
 		if at.Name == accountstats.Name {
@@ -64,6 +65,33 @@ func (p *process) settle(position int) error {
 	return p.flush(position, true)
 }
 
+// checkFlows compares what all ledger updates of an account have moved with the venue's books.
+// What these have beside that comes of a change of mode, and of what moves from one part to the
+// other where balances stand behind positions: there the sum of both is compared. Of an account
+// with an update of which no rule tells nothing is.
+func (d *derived) checkFlows(address string) (list []string) {
+	truth, stats := d.sim.venue.TruthOf(address), d.stats[address]
+	if !d.isTold(address) || d.sim.untold[address] > 0 || truth.Modes > 0 || stats == nil {
+		return nil
+	}
+	d.flows[market.ParseMode(truth.Mode)] += stats.Flows.Count
+	differs := func(what string, got market.Decimal, want int64) {
+		if !got.Equal(millionths(want)) {
+			list = append(list, fmt.Sprintf("net flow of %s: %s, the venue says %s", what, got, millionths(want)))
+		}
+	}
+	if all := stats.NetFlow(0, market.MaxTime); all.Count != stats.Flows.Count || !all.Perp.Equal(stats.Flows.Perp) || !all.Spot.Equal(stats.Flows.Spot) {
+		list = append(list, fmt.Sprintf("the flows of its days are %+v, all are %+v", all, stats.Flows))
+	}
+	if market.ParseMode(truth.Mode) == market.ModeStandard {
+		differs("the perpetuals", stats.Flows.Perp, truth.NetPerp)
+		differs("the spot part", stats.Flows.Spot, truth.NetSpot)
+	} else {
+		differs("both parts", stats.Flows.Perp.Add(stats.Flows.Spot), truth.NetPerp+truth.NetSpot)
+	}
+	return list
+}
+
 // TestRowsOfAccountsAreWhatTheVenueSays folds a simulated venue into rows in memory, and
 // compares all of them with what the venue says, several times.
 func TestRowsOfAccountsAreWhatTheVenueSays(t *testing.T) {
@@ -90,7 +118,7 @@ func rowsAreWhatTheVenueSays(t *testing.T, sim *simVenue) {
 		must.Do(t, p.flush(batches, false))
 	}
 	about := NewBatch()
-	about.Meta = sim.meta()
+	about.Meta, about.Contexts = sim.meta(), sim.contexts()
 	take(about)
 	for moment := range 5 {
 		latest := map[string][]string{}
@@ -132,12 +160,15 @@ func rowsAreWhatTheVenueSays(t *testing.T, sim *simVenue) {
 		}
 		d := rows.derived(sim, &reserves)
 		for address := range seen {
-			if list := d.check(address); len(list) > 0 {
+			if list := append(d.check(address), d.checkFlows(address)...); len(list) > 0 {
 				t.Errorf("after event %d, account %s differs:\n%s\nafter its last events\n%s", events, address, strings.Join(list, "\n"), strings.Join(latest[address], "\n"))
 			}
 		}
 		d.sums()
 		d.checkReducing(reduced)
+		if d.flows[market.ModeStandard] < 50 || d.flows[market.ModeUnified] == 0 && len(d.sim.dexes) > 2 {
+			t.Errorf("of flows are compared, by mode: %v", d.flows)
+		}
 		if t.Failed() {
 			return
 		}

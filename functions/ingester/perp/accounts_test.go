@@ -88,7 +88,7 @@ func foldedAccounts(batches []*Batch) (map[store.SeriesAt]store.Point, []market.
 		}
 		own := accounts.Row(c.state)
 		rows[accounts.At(address)] = own.Point
-		rows[accountstats.At(address)] = c.stats.Row(address, version(own.Extra)).Point
+		rows[accountstats.At(address)] = c.stats.Row(c.state, version(own.Extra)).Point
 	}
 	return rows, p.trades
 }

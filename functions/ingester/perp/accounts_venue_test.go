@@ -105,6 +105,7 @@ type derived struct {
 
 	parted    map[string]bool           // accounts whose mode changed there and back unseen, or while they traded: which tokens stand behind positions is not known
 	funds     map[string]market.Decimal // USDC deposited less withdrawn, by account
+	flows     map[market.Mode]int64     // how many were compared, by the mode of their account
 	netBefore map[string]market.Decimal // what had come into the perpetuals of an account before its mode was known, less what the venue says
 }
 

@@ -4,7 +4,9 @@
 //
 // A row is binary, since an answer may take 2,000 of them. It is bounded by
 // what TraderStats keeps: a few hundred bytes of an account that trades now and then,
-// some 25 KB of one that trades all the time in hundreds of coins.
+// some 25 KB of one that trades all the time in hundreds of coins. Ten flows take some
+// 130 bytes of it, and 37 KB more the most that are kept, of an account whose funds move at
+// every hour of 91 days.
 package accountstats
 
 import (

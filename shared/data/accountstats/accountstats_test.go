@@ -1,6 +1,8 @@
 package accountstats
 
 import (
+	"bytes"
+	"encoding/hex"
 	"fmt"
 	"runtime"
 	"testing"
@@ -25,7 +27,7 @@ func events() *rapid.Generator[[]func(*market.TraderStats)] {
 			newest += rapid.SampledFrom([]int64{0, 1, 60_000, hourMs, dayMs, 20 * dayMs}).Draw(t, "step")
 			ms := newest - rapid.SampledFrom([]int64{0, 0, 0, dayMs, 40 * dayMs}).Draw(t, "late")
 			var event func(*market.TraderStats)
-			switch rapid.IntRange(0, 4).Draw(t, "event") {
+			switch rapid.IntRange(0, 5).Draw(t, "event") {
 			case 0:
 				f, addOn := markettest.Fill().Draw(t, "fill"), market.AddOn(rapid.IntRange(0, 2).Draw(t, "add-on"))
 				f.Time = ms
@@ -51,6 +53,13 @@ func events() *rapid.Generator[[]func(*market.TraderStats)] {
 			case 4:
 				value := markettest.Parsed(15, 8).Draw(t, "value")
 				event = func(s *market.TraderStats) { s.Value(ms, value) }
+			case 5:
+				perp, spot, times := markettest.Amount().Draw(t, "perp"), markettest.Amount().Draw(t, "spot"), rapid.SampledFrom([]int64{1, 1, 20}).Draw(t, "times")
+				event = func(s *market.TraderStats) {
+					for i := range times {
+						s.Flow(ms+i*1_000_000, perp, spot)
+					}
+				}
 			}
 			list = append(list, event)
 		}
@@ -77,12 +86,15 @@ func TestWhatIsKeptFoldsOnFromItsRow(t *testing.T) {
 		for _, event := range events().Draw(t, "events") {
 			event(&atOnce)
 			event(&k.TraderStats)
+			a := market.Account{Address: "0x1", Since: rapid.Int64Range(1, 3).Draw(t, "since")}
 			switch rapid.IntRange(0, 5).Draw(t, "between") {
 			case 0:
-				k.Row("0x1", "v")
+				k.Row(&a, "v")
+				atOnce.Began = a.Since
 			case 1:
 				var err error
-				if k, err = Keep(k.Row("0x1", "v").Extra); err != nil {
+				atOnce.Began = a.Since
+				if k, err = Keep(k.Row(&a, "v").Extra); err != nil {
 					t.Fatal(err)
 				}
 			case 2:
@@ -112,8 +124,71 @@ func TestStoredStatistics(t *testing.T) {
 			market.MaxDrawdown(s.Values(0, 1<<60))
 			s.Return(s.NetIn, markettest.Base)
 			s.Value(markettest.Base, s.NetIn)
+			s.NetFlow(0, 1<<60)
+			s.FlowsKnown()
+			s.Flow(markettest.Base, s.NetIn, s.NetIn)
 		},
 	}.Test(t)
+}
+
+// known is an account that did a little of everything.
+func known(t testing.TB) *market.TraderStats {
+	t.Helper()
+	const ms = 1_773_532_800_000
+	decimal := func(text string) market.Decimal { return must.Get(market.ParseDecimal(text))(t) }
+	var s market.TraderStats
+	s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: ms + 1, StartPosition: "1", Sz: "0.5", Px: "61234.5", ClosedPnl: "0.0", Fee: "1.25", Tid: 1}, market.ProfitableAddOn)
+	s.Ledger(&market.Ledger{Time: ms + 2, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "5.25"}, nil, nil)
+	s.Moved(decimal("5.25"))
+	s.Complete(&market.CompletedTrade{Coin: "BTC", Long: true, Start: ms - 60_000, End: ms + 3, Tid: 7, Pnl: decimal("12.5"), Fee: decimal("0.25"), OpenOrders: 1, CloseOrders: 1})
+	s.Value(ms+4, decimal("1000.5"))
+	return &s
+}
+
+// What is stored stays readable.
+func TestStoredRowsOfEveryVersionAreRead(t *testing.T) {
+	t.Parallel()
+	exact := cmp.Comparer(market.Decimal.Equal)
+	first := known(t)
+	first.FlowsSince = market.MaxTime // it did not count flows
+	second := known(t)
+	second.Began = 1_773_532_740_000
+	second.Flow(1_773_532_800_002, second.NetIn, market.Decimal{})
+	for stored, want := range map[string]*market.TraderStats{
+		"01428d040000008290d7ec9d6701dec0023b02000042ddefba01427d00000202428d040202000004c6a9070600417d000604c6a90701417d0186b2cde81dd0913ca0ef80050202000004c6a9078690d7ec9d6700417d00421900c6a907c6a907010342544302417d42190103425443018690d7ec9d67c6a9070e417d":                                       first,
+		"02428d04c0e6cfec9d670002428d04000000008290d7ec9d6701dec0027b02000042ddefba01427d00000202428d040202000004c6a9070600417d000604c6a90701417d010402428d04000186b2cde81dd0913ca0ef80050202000004c6a9078690d7ec9d6700417d00421900c6a907c6a907010342544302417d42190103425443018690d7ec9d67c6a9070e417d": second,
+	} {
+		row := must.Get(hex.DecodeString(stored))(t)
+		got := must.Get(Decode(row))(t)
+		if diff := cmp.Diff(*want, got, exact, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("version %d (-want +got):\n%s", row[0], diff)
+		}
+		if again := Append(nil, &got); row[0] == version && !bytes.Equal(again, row) {
+			t.Errorf("it is written as %x", again)
+		}
+	}
+}
+
+// From the first row on that is written the flows of an account are counted, of which those
+// before are not known.
+func TestFlowsAreKnownSinceTheirRowsCountThem(t *testing.T) {
+	t.Parallel()
+	s := *known(t)
+	s.FlowsSince = market.MaxTime // as a row of the first version is read
+	k := must.Get(Keep(Append(nil, &s)))(t)
+	a := market.Account{Address: "0x1", Since: 1000, Time: 5000}
+	for step, want := range []int64{5000, 5000} {
+		s := must.Get(Decode(k.Row(&a, "v").Extra))(t)
+		if since, ok := s.FlowsKnown(); since != want || !ok || s.Began != 1000 {
+			t.Errorf("in row %d since %d, %t; the account since %d", step+1, since, ok, s.Began)
+		}
+		a.Time += 1000
+	}
+	must.Do(t, k.Restart(nil)) // all is folded again
+	s = must.Get(Decode(k.Row(&a, "v").Extra))(t)
+	if since, ok := s.FlowsKnown(); since != 1000 || !ok {
+		t.Errorf("folded again since %d, %t", since, ok)
+	}
 }
 
 func TestStatisticsAreReadInTheOrderOfTheAddresses(t *testing.T) {
@@ -148,6 +223,7 @@ func busy() *market.TraderStats {
 		s.Complete(&one)
 		s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: end, StartPosition: "1", Sz: "0.12345", Px: "61234.5", ClosedPnl: market.Text(one.Pnl), Fee: "1.234567", Tid: 1}, market.ProfitableAddOn)
 		s.Value(end, one.Pnl)
+		s.Flow(end, one.Pnl, one.Fee)
 	}
 	return &s
 }
@@ -159,7 +235,23 @@ func TestTheRowOfABusyAccountStaysFarBelowTheLimit(t *testing.T) {
 	if len(row.Extra) > most {
 		t.Errorf("the row has %d bytes, want at most %d", len(row.Extra), most)
 	}
-	t.Logf("100,000 trades in 500 coins take %d bytes", len(row.Extra))
+	t.Logf("100,000 trades in 500 coins and as many flows take %d bytes", len(row.Extra))
+}
+
+// Ten flows of an account in its last 91 days.
+func TestTheFlowsOfAUsualAccountTakeFewBytes(t *testing.T) {
+	t.Parallel()
+	s := usual(1)
+	without := len(Append(nil, s))
+	for n := range int64(10) {
+		at := int64(markettest.Base) + n*6*dayMs + 12_345_678
+		s.Flow(at, must.Get(market.ParseDecimal(fmt.Sprintf("%d.%06d", 100*n-300, 7919*n)))(t), market.Decimal{})
+	}
+	if more := len(Append(nil, s)) - without; more > 200 {
+		t.Errorf("they take %d bytes", more)
+	} else {
+		t.Logf("they take %d bytes beside %d", more, without)
+	}
 }
 
 // usual is an account that completes a trade a day and has a position all the time.
@@ -227,7 +319,7 @@ func BenchmarkKept(b *testing.B) {
 	for b.Loop() {
 		k := list[i%accounts]
 		k.Fill(&f, market.NoAddOn)
-		k.Row("0x1", "v")
+		k.Row(&market.Account{Address: "0x1"}, "v")
 		i++
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/accounts, "B/account")

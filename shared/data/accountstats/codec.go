@@ -8,8 +8,12 @@ import (
 	"quotary/shared/market"
 )
 
-// version opens an encoded row.
-const version = 1
+// version opens an encoded row. Rows of the first version are read as well: they have no
+// flows, and do not say since when their account is known.
+const (
+	version          = 2
+	versionWithFlows = 2
+)
 
 const (
 	dayMs  = 86_400_000
@@ -24,15 +28,19 @@ const (
 	hasDeposits
 	hasTrades
 	hasEach // the trades one by one, as many as there are
+	hasFlows
+	hasFlowsByHour // these are by full hours
 )
 
 // Append appends the row. Whole numbers are varints, decimals as [packed.Writer.Decimal]
-// has them, times differences: the days and hours to the one before, the trades of a day to
-// the one before or the beginning of the day. An hour takes about five bytes, as it
+// has them, times differences: the days and hours to the one before, the trades and
+// flows of a day to the one before or the beginning of the day. An hour takes about five bytes, as it
 // mostly follows the one before without anything having come in or left.
 func Append(b []byte, s *market.TraderStats) []byte {
 	w := writer{packed.Writer{B: append(b, version)}}
 	w.Decimal(s.NetIn)
+	w.Int(s.Began, s.FlowsSince)
+	w.flow(s.Flows)
 	w.Int(s.LastOrder.Time, s.LastOrder.Seq, s.LastOrder.Tid, s.LastOperation)
 	w.Length(len(s.Days))
 	last := int64(0)
@@ -68,6 +76,8 @@ func (w *writer) day(d *market.TradingDay) {
 	has(hasDeposits, !d.Deposits.IsZero())
 	has(hasTrades, d.Trades.Count() != 0)
 	has(hasEach, d.Trades.Count() != 0 && each)
+	has(hasFlows, len(d.Flows) != 0)
+	has(hasFlowsByHour, d.FlowsByHour)
 	w.Byte(parts)
 	if parts&hasFills != 0 {
 		w.Int(d.Fills, d.Wins, d.Losses)
@@ -94,6 +104,20 @@ func (w *writer) day(d *market.TradingDay) {
 			at = t.End
 		}
 	}
+	if parts&hasFlows != 0 {
+		w.Length(len(d.Flows))
+		at := d.Day * dayMs
+		for _, f := range d.Flows {
+			w.Int(f.Time - at)
+			w.flow(f.FlowSum)
+			at = f.Time
+		}
+	}
+}
+
+func (w *writer) flow(f market.FlowSum) {
+	w.Int(f.Count)
+	w.Decimal(f.Perp, f.Spot)
 }
 
 // What follows the change of an hour's value, as the two lowest bits of it.
@@ -156,15 +180,21 @@ func Decode(b []byte) (market.TraderStats, error) {
 
 // decoder keeps what it decoded into for the next row.
 type decoder struct {
-	each []market.TradeEnd // of all days
+	each  []market.TradeEnd // of all days
+	flows []market.Flow     // likewise
 }
 
 // decode reads a row into s, whose slices it overwrites.
 func (d *decoder) decode(b []byte, s *market.TraderStats) error {
-	r := reader{packed.Reader{B: b}, d.each[:0]}
-	r.Check(r.Byte() == version)
+	r := reader{Reader: packed.Reader{B: b}, decoder: decoder{d.each[:0], d.flows[:0]}}
+	r.version = r.Byte()
+	r.Check(r.version > 0 && r.version <= version)
 	days, hours, coins, best := s.Days[:0], s.Hours[:0], s.All.Coins[:0], s.All.Best[:0]
-	*s = market.TraderStats{NetIn: r.Decimal(), LastOrder: market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}, LastOperation: r.Int()}
+	*s = market.TraderStats{NetIn: r.Decimal(), FlowsSince: market.MaxTime}
+	if r.version >= versionWithFlows {
+		s.Began, s.FlowsSince, s.Flows = r.Int(), r.Int(), r.flow()
+	}
+	s.LastOrder, s.LastOperation = market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}, r.Int()
 	last := int64(0)
 	n := r.Length(2)
 	days = slices.Grow(days, n)
@@ -186,7 +216,7 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 	}
 	s.Days, s.Hours, s.All = days, hours, market.TradeReport{Coins: coins, Best: best}
 	r.report(&s.All)
-	d.each = r.each
+	*d = r.decoder
 	if !r.Done() {
 		*s = market.TraderStats{}
 		return errRow
@@ -198,7 +228,8 @@ func within(m market.Micros) bool { return m <= market.MaxMicros && m >= -market
 
 type reader struct {
 	packed.Reader
-	each []market.TradeEnd // of all days
+	decoder
+	version byte
 }
 
 func (r *reader) day(d *market.TradingDay) {
@@ -220,9 +251,16 @@ func (r *reader) day(d *market.TradingDay) {
 	if parts&hasTrades != 0 {
 		d.Trades = r.sum(d.Day * dayMs)
 	}
-	if parts&hasEach == 0 {
-		return
+	if parts&hasEach != 0 {
+		r.trades(d)
 	}
+	if d.FlowsByHour = parts&hasFlowsByHour != 0; parts&hasFlows != 0 {
+		r.dayFlows(d)
+	}
+}
+
+// trades reads the trades of a day one by one.
+func (r *reader) trades(d *market.TradingDay) {
 	const least = 5 // bytes of one
 	n := d.Trades.Count()
 	r.Check(n > 0 && n <= int64(len(r.B)/least))
@@ -235,6 +273,22 @@ func (r *reader) day(d *market.TradingDay) {
 		r.each = append(r.each, market.TradeEnd{End: at, Orders: r.Int(), Duration: r.Int(), Long: r.Bool(), Pnl: r.Decimal()})
 	}
 	d.Each = slices.Clip(r.each[from:])
+}
+
+func (r *reader) dayFlows(d *market.TradingDay) {
+	const least = 4 // bytes of one
+	at, from := d.Day*dayMs, len(r.flows)
+	for i := range r.Length(least) {
+		step := r.Int()
+		at += step
+		r.Check(step > 0 || i == 0 && step == 0)
+		r.flows = append(r.flows, market.Flow{Time: at, FlowSum: r.flow()})
+	}
+	d.Flows = slices.Clip(r.flows[from:])
+}
+
+func (r *reader) flow() market.FlowSum {
+	return market.FlowSum{Count: r.Int(), Perp: r.Decimal(), Spot: r.Decimal()}
 }
 
 // hour moves on to the next hour.

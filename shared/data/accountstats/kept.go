@@ -37,10 +37,16 @@ func (k *Kept) All() market.TraderStats {
 	return s
 }
 
-// Row is the row with all that was folded, see [RowOf], from which is folded on.
-func (k *Kept) Row(address, version string) store.SeriesRow {
+// Row is the row of an account with all that was folded, see [RowOf], from which is folded
+// on. It notes since when the account is known, and its flows are: those of a row that did
+// not count them, from the first row on that does.
+func (k *Kept) Row(a *market.Account, version string) store.SeriesRow {
+	k.Began = a.Since
+	if _, known := k.FlowsKnown(); !known {
+		k.FlowsSince = a.Time
+	}
 	s := k.All()
-	row := RowOf(address, &s, version)
+	row := RowOf(a.Address, &s, version)
 	k.TraderStats, k.row = s.Since(), row.Extra
 	return row
 }
