@@ -294,6 +294,8 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 		return []any{365, 0, 30}
 	case reflect.TypeFor[catalog.WindowDays]():
 		return []any{30, 7}
+	case reflect.TypeFor[catalog.LongDays](), reflect.TypeFor[catalog.LongWindowDays]():
+		return []any{90}
 	}
 	if list := field.Tag.Get("enum"); list != "" {
 		for value := range strings.SplitSeq(strings.TrimPrefix(list, "|"), "|") {
@@ -477,6 +479,7 @@ func (w busyWorld) stats(address string, now int64) *market.TraderStats {
 		for i := range int64(16) {
 			end := now - int64(n)*day - i*1000
 			s.Complete(&market.CompletedTrade{Address: address, Coin: "BTC", Long: true, Size: market.DecimalFromInt(1), Start: end - 1000, End: end, Tid: i, Pnl: market.DecimalFromInt(1)})
+			s.Flow(end, market.DecimalFromInt(i), market.DecimalFromInt(-1))
 		}
 	}
 	return s

@@ -233,7 +233,7 @@ const (
 // body an array or a comma-joined text; enum and maxlen hold for each entry. Types with an
 // UnmarshalText parse themselves: [PairKey] (under all its spellings), [Key],
 // [Decimal], [StartDate], [EndDate], [Millis], [Seconds], [Lookback], [Days],
-// [WindowDays], [FuturesInterval], [KlinePeriod].
+// [WindowDays], [LongDays], [LongWindowDays], [FuturesInterval], [KlinePeriod].
 //
 // Out is the type of data. One that is [Members], as [Paged] is, also puts members
 // beside data.

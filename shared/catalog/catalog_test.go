@@ -203,6 +203,8 @@ func TestParameterTypes(t *testing.T) {
 		{new(catalog.Millis), []string{"0", "1773532799991"}, []string{"", "-1", "1.5", "1e3", "99999999999999999", "now"}},
 		{new(catalog.Days), []string{"0", "7", "7d", "365", "365d"}, []string{"", "d", "366", "-1", "+1", "7h", "7dd", "1.5", "99999999999999999999"}},
 		{new(catalog.WindowDays), []string{"0", "1", "7", "7d", "30d"}, []string{"", "d", "2", "90", "-7", "+7", "7.0"}},
+		{new(catalog.LongDays), []string{"1", "7", "7d", "30", "60d", "90"}, []string{"", "d", "0", "0d", "2", "91", "-7", "+7", "7.0"}},
+		{new(catalog.LongWindowDays), []string{"0", "0d", "1", "90", "60d"}, []string{"", "d", "2", "365", "-7", "+7", "7.0"}},
 		{new(catalog.Lookback), []string{"1s", "15m", "4h", "7d", "2w"}, []string{"", "s", "0s", "-1m", "+1m", "1", "1M", "1.5h", "99999999999s"}},
 		{new(catalog.Int), []string{"0", "-5", "30"}, []string{"", "x", "1.0", "+1"}},
 	} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,6 +127,35 @@ func (d *WindowDays) UnmarshalText(text []byte) error {
 	*d = WindowDays(n)
 	return nil
 }
+
+// LongDays is how many days a window reaches back from now: 1, 7, 30, 60 or 90. It is
+// written 7 or 7d.
+type LongDays int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *LongDays) UnmarshalText(text []byte) error {
+	n, ok := parseDays(text)
+	if !ok || !isLong(n) {
+		return errors.New("a number of days, one of 1, 7, 30, 60, 90")
+	}
+	*d = LongDays(n)
+	return nil
+}
+
+// LongWindowDays is likewise, or 0 for all time.
+type LongWindowDays int64
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *LongWindowDays) UnmarshalText(text []byte) error {
+	n, ok := parseDays(text)
+	if !ok || n != 0 && !isLong(n) {
+		return errors.New("a number of days, one of 0 (all time), 1, 7, 30, 60, 90")
+	}
+	*d = LongWindowDays(n)
+	return nil
+}
+
+func isLong(days int64) bool { return slices.Contains([]int64{1, 7, 30, 60, 90}, days) }
 
 // parseDays reads a whole number without a sign, and a d behind it.
 func parseDays(text []byte) (int64, bool) {

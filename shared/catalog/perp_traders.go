@@ -29,9 +29,9 @@ var (
 	// Shows the largest drawdown of many accounts.
 	_ = planned("POST", "/upgrade/v2/hl/batch-max-drawdown", PerpTraders, action("HL_BATCH_MAX_DRAWDOWN"), EnvelopeB)
 	// Sums up what an account deposited less what it withdrew.
-	_ = planned("GET", "/upgrade/v2/hl/ledger-updates/net-flow/{address}", PerpTraders, action("HL_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
+	NetFlow = route[NetFlowIn, NetFlows]("GET", "/upgrade/v2/hl/ledger-updates/net-flow/{address}", PerpTraders, action("HL_LEDGER_UPDATES_NET_FLOW"), EnvelopeB).needs(VenueLedgers)
 	// Sums up what many accounts deposited less what they withdrew.
-	_ = planned("POST", "/upgrade/v2/hl/ledger-updates/batch-net-flow", PerpTraders, action("HL_BATCH_LEDGER_UPDATES_NET_FLOW"), EnvelopeB)
+	BatchNetFlow = route[BatchNetFlowIn, []NetFlowRow]("POST", "/upgrade/v2/hl/ledger-updates/batch-net-flow", PerpTraders, action("HL_BATCH_LEDGER_UPDATES_NET_FLOW"), EnvelopeB).needs(VenueLedgers)
 	// Lists the completed trades of an account by the time at which they ended, oldest first, in pages.
 	CompletedTradesByTime = route[CompletedTradesByTimeIn, CompletedTradePage]("POST", "/upgrade/v2/hl/traders/{address}/completed-trades/by-time", PerpTraders, action("HL_COMPLETED_TRADES_BY_TIME"), EnvelopeB).needs(VenueFills)
 	// Sums up what accounts hold now: value, margin, leverage.
@@ -74,4 +74,34 @@ type FundsMovement struct {
 	Hash    string       `json:"hash"` // hash of the transaction on the venue's chain
 	USDC    json.Number  `json:"usdc"` // amount of USDC, negative for a withdrawal
 	Fee     *json.Number `json:"fee"`  // fee in USDC; null where the venue names none
+}
+
+// NetFlowIn selects the ledger updates of an account in a number of days up to now.
+type NetFlowIn struct {
+	Address Address  `path:"address"`
+	Days    LongDays `query:"days" default:"30"`
+	Scope   string   `query:"scope" default:"perp" enum:"perp"` // perp alone: both parts are answered
+}
+
+// BatchNetFlowIn selects the ledger updates of accounts in a number of days up to now.
+type BatchNetFlowIn struct {
+	Addresses []Address      `body:"addresses" required:"true" min:"1" cut:"2000"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 2,000 are left out
+	Days      LongWindowDays `body:"days" default:"30"`
+}
+
+// NetFlows is what ledger updates moved into the two parts of an account less what they moved
+// out, other tokens at what they were worth then. A move from one part to the other counts in
+// both. Of a day with more than 16 of them, the first of the window counts by whole hours.
+type NetFlows struct {
+	NetPerpIn *string `json:"netPerpIn"` // into perpetuals, USDC, a decimal string, negative where more was moved out; null where it is not known yet
+	NetSpotIn *string `json:"netSpotIn"` // into the spot part, likewise
+}
+
+// NetFlowRow is what ledger updates moved into the two parts of one of many accounts less what
+// they moved out. Where the account is not known that is null.
+type NetFlowRow struct {
+	Address   string  `json:"address"`
+	NetPerpIn *string `json:"netPerpIn"` // into perpetuals, USDC, a decimal string, negative where more was moved out
+	NetSpotIn *string `json:"netSpotIn"` // into the spot part, likewise
+	Since     *string `json:"since"`     // from when on the account is known, RFC 3339; null where that is all of the window, and where it is not known
 }

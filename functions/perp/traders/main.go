@@ -43,6 +43,8 @@ type reader struct {
 
 func (r *reader) register(family *api.Family) {
 	api.Handle(family, catalog.DepositsWithdrawals, r.depositsWithdrawals)
+	api.Handle(family, catalog.NetFlow, r.netFlow)
+	api.Handle(family, catalog.BatchNetFlow, r.batchNetFlow)
 
 	api.Handle(family, catalog.CompletedTrades, r.completedTrades)
 	api.Handle(family, catalog.CompletedTradesByTime, r.completedTradesByTime)

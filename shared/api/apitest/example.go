@@ -161,6 +161,8 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		return 90, []any{"-1", "7h", "d", "1.5", 366, "+7"}
 	case t == reflect.TypeFor[catalog.WindowDays]():
 		return 30, []any{"-1", "7h", "d", "1.5", 90, "+7"}
+	case t == reflect.TypeFor[catalog.LongDays](), t == reflect.TypeFor[catalog.LongWindowDays]():
+		return 90, []any{"-1", "7h", "d", "1.5", 365, "+7"}
 	case t == reflect.TypeFor[catalog.Seconds]():
 		return int64(1_790_000_000), []any{"-1", "yesterday", "1.5", "1790000000000"}
 	case t == reflect.TypeFor[catalog.StartDate](), t == reflect.TypeFor[catalog.EndDate]():

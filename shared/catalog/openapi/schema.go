@@ -19,6 +19,8 @@ var texts = map[reflect.Type]Object{
 	reflect.TypeFor[catalog.Lookback]():        {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
 	reflect.TypeFor[catalog.Days]():            {"type": "integer", "minimum": 0, "maximum": 365},
 	reflect.TypeFor[catalog.WindowDays]():      {"type": "integer", "enum": []any{0, 1, 7, 30}},
+	reflect.TypeFor[catalog.LongDays]():        {"type": "integer", "enum": []any{1, 7, 30, 60, 90}},
+	reflect.TypeFor[catalog.LongWindowDays]():  {"type": "integer", "enum": []any{0, 1, 7, 30, 60, 90}},
 	reflect.TypeFor[catalog.Int]():             {"type": "integer", "format": "int64"},
 	reflect.TypeFor[catalog.Decimal]():         {"type": "string", "format": "decimal"},
 	reflect.TypeFor[catalog.Key]():             {"type": "string", "minLength": 1, "maxLength": 64},

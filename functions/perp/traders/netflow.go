@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
+	"quotary/shared/store/retention"
+)
+
+// netFlow sums up what ledger updates moved into the two parts of an account in a window.
+func (r *reader) netFlow(ctx context.Context, in catalog.NetFlowIn) (flows catalog.NetFlows, err error) {
+	from, now := window(api.Now(ctx), int64(in.Days))
+	if err := r.knownSince(ctx, in.Address, from); err != nil {
+		return flows, err
+	}
+	stats, err := r.statsOf(ctx, string(in.Address))
+	if err != nil {
+		return flows, err
+	}
+	since, known := stats.FlowsKnown()
+	if !known {
+		r.accounts.WantAll(ctx, []string{string(in.Address)}) // its next row counts them
+		return flows, nil
+	}
+	if since > from {
+		retention.Reached(ctx, time.UnixMilli(since).UTC())
+	}
+	flows.NetPerpIn, flows.NetSpotIn = flowTexts(stats.NetFlow(from, now))
+	return flows, nil
+}
+
+// batchNetFlow does so for many accounts, one row an address in their order.
+func (r *reader) batchNetFlow(ctx context.Context, in catalog.BatchNetFlowIn) ([]catalog.NetFlowRow, error) {
+	from, now := window(api.Now(ctx), int64(in.Days))
+	in.Addresses = accountlookup.Distinct(in.Addresses)
+	rows := make([]catalog.NetFlowRow, 0, len(in.Addresses))
+	var unknown []string
+	for stats, err := range accountstats.Read(ctx, r.series, accountlookup.Texts(in.Addresses)) {
+		if err != nil {
+			return nil, err
+		}
+		row := catalog.NetFlowRow{Address: string(in.Addresses[len(rows)])}
+		since, known := int64(0), false
+		if stats != nil {
+			since, known = stats.FlowsKnown()
+		}
+		switch {
+		case !known:
+			unknown = append(unknown, row.Address)
+		case in.Days == 0:
+			row.NetPerpIn, row.NetSpotIn = flowTexts(stats.Flows)
+		default:
+			row.NetPerpIn, row.NetSpotIn = flowTexts(stats.NetFlow(from, now))
+		}
+		if known && since > from {
+			row.Since = new(time.UnixMilli(since).UTC().Format(time.RFC3339))
+		}
+		rows = append(rows, row)
+	}
+	r.accounts.WantAll(ctx, unknown)
+	return rows, nil
+}
+
+func flowTexts(sum market.FlowSum) (perp, spot *string) {
+	return new(market.Text(sum.Perp)), new(market.Text(sum.Spot))
+}
