@@ -142,7 +142,8 @@ func (d *LongDays) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// LongWindowDays is likewise, or 0 for all time.
+// LongWindowDays is how many days a window reaches back from now: 1, 7, 30, 60 or 90, or 0 for
+// all time. It is written 7 or 7d.
 type LongWindowDays int64
 
 // UnmarshalText implements [encoding.TextUnmarshaler].

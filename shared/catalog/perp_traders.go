@@ -91,10 +91,11 @@ type BatchNetFlowIn struct {
 
 // NetFlows is what ledger updates moved into the two parts of an account less what they moved
 // out, other tokens at what they were worth then. A move from one part to the other counts in
-// both. Of a day with more than 16 of them, the first of the window counts by whole hours.
+// both. Where the day in which the window begins has more than 16 updates, that day counts by
+// whole hours.
 type NetFlows struct {
 	NetPerpIn *string `json:"netPerpIn"` // into perpetuals, USDC, a decimal string, negative where more was moved out; null where it is not known yet
-	NetSpotIn *string `json:"netSpotIn"` // into the spot part, likewise
+	NetSpotIn *string `json:"netSpotIn"` // into the spot part, USDC, likewise
 }
 
 // NetFlowRow is what ledger updates moved into the two parts of one of many accounts less what
@@ -102,6 +103,6 @@ type NetFlows struct {
 type NetFlowRow struct {
 	Address   string  `json:"address"`
 	NetPerpIn *string `json:"netPerpIn"` // into perpetuals, USDC, a decimal string, negative where more was moved out
-	NetSpotIn *string `json:"netSpotIn"` // into the spot part, likewise
-	Since     *string `json:"since"`     // from when on the account is known, RFC 3339; null where that is all of the window, and where it is not known
+	NetSpotIn *string `json:"netSpotIn"` // into the spot part, USDC, likewise
+	Since     *string `json:"since"`     // from when on the figures are known, RFC 3339, where the window begins before; else null
 }
