@@ -471,7 +471,7 @@ func (w busyWorld) accountRow(address string, now int64) store.SeriesRow {
 }
 
 // stats are those of an account that completes trades every day, as many as are kept one
-// by one.
+// by one, and deposits something.
 func (w busyWorld) stats(address string, now int64) *market.TraderStats {
 	s := new(market.TraderStats)
 	day := 24 * time.Hour.Milliseconds()
@@ -479,8 +479,8 @@ func (w busyWorld) stats(address string, now int64) *market.TraderStats {
 		for i := range int64(16) {
 			end := now - int64(n)*day - i*1000
 			s.Complete(&market.CompletedTrade{Address: address, Coin: "BTC", Long: true, Size: market.DecimalFromInt(1), Start: end - 1000, End: end, Tid: i, Pnl: market.DecimalFromInt(1)})
-			s.Flow(end, market.DecimalFromInt(i), market.DecimalFromInt(-1))
 		}
+		s.Flow(now-int64(n)*day, market.DecimalFromInt(1000), market.Decimal{})
 	}
 	return s
 }

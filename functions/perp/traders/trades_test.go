@@ -535,13 +535,16 @@ func BenchmarkBatchStatistics(b *testing.B) {
 			for hour := range int64(24) {
 				s.Value(now-day*dayMs+hour*hourMs, one.Pnl.Mul64(uint64(hour+1)))
 			}
+			if day%6 == 0 {
+				s.Flow(one.End, one.Pnl, market.Decimal{})
+			}
 		}
 	}
 	w.write(b)
-	for _, path := range []string{"batch-addr-stat", "batch-behavior-metrics"} {
-		b.Run(path, func(b *testing.B) {
+	for _, path := range []string{traders + "batch-addr-stat", traders + "batch-behavior-metrics", flowPath + "batch-net-flow"} {
+		b.Run(path[strings.LastIndex(path, "/")+1:], func(b *testing.B) {
 			for b.Loop() {
-				if a := w.post(b, path, body{"addresses": addresses, "period": 30}); a.Status != http.StatusOK {
+				if a := w.Call(b, w.SubKey, http.MethodPost, path, body{"addresses": addresses, "period": 30}); a.Status != http.StatusOK {
 					b.Fatal(string(a.Body))
 				}
 			}
