@@ -76,3 +76,55 @@ func TestADistributorsConnectionsFollowSoManyAddressesTogether(t *testing.T) {
 	w.eventually("the end of a connection makes room", func() bool { return followed("acme") == connections.MostAddressesTogether-room })
 	connectionstest.Look(t, w.db, w.prefix+schema.ConnectionsTable).Balanced(t)
 }
+
+func TestADistributorsConnectionsHaveSoManySubscriptionsTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.keys["neighbour"], w.owners = w.keys["key"], map[string]string{"neighbour": "other"}
+	f, _ := w.run()
+	w.caughtUp(f)
+	has := func(distributor string) int {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.subscribed[distributor]
+	}
+	w.connect("one", channel.FeedChannels)
+	w.connect("two", channel.FeedChannels)
+	must.Do(t, w.table.Connect(t.Context(), connections.Connection{ID: "other", Key: "neighbour", Distributor: "other", Feed: channel.FeedChannels, Endpoint: "http://127.0.0.1/api"}, connections.Limits{}))
+	f.mu.Lock()
+	f.subscribed["acme"] = connections.MostSubscriptionsTogether - 1 // by connections that are not shown
+	f.mu.Unlock()
+	to := func(coin string) channel.Subscription { return channel.Subscription{Type: channel.Trades, Coin: coin} }
+	subscribe := func(id, coin string) {
+		t.Helper()
+		must.Get(w.table.Subscribe(t.Context(), w.message(id), to(coin), connections.Limits{Key: 10}, connections.Reply{Frame: []byte(subscribeReply)}))(t)
+	}
+	subscribe("one", "BTC")
+	w.sent("one", 1)
+	subscribe("two", "BTC")
+	const refusal = `{"error":"subscription limit exceeded","limit":150000,"current":150000}`
+	if got := w.sent("two", 1); got[0] != refusal {
+		t.Errorf("what goes beyond the most is answered %s", got[0])
+	}
+	if got := w.usage(); got.Subscriptions != 1 {
+		t.Errorf("what is refused holds slots: %+v", got)
+	}
+	subscribe("other", "BTC")
+	if got := w.sent("other", 1); got[0] != subscribeReply {
+		t.Errorf("a neighbour is answered %s", got[0])
+	}
+	f.publish(&market.Events{Trades: []market.Trade{{Coin: "BTC", Side: market.Buy, Time: time.Now().UnixMilli(), Tid: 1, Px: market.DecimalFromInt(1), Sz: market.DecimalFromInt(1)}}})
+	w.sent("other", 2)
+	if got := w.frames("two"); len(got) != 1 {
+		t.Errorf("a connection is sent what was refused: %v", got)
+	}
+	must.Get(w.table.Unsubscribe(t.Context(), w.message("one"), to("BTC")))(t)
+	w.eventually("there is room again", func() bool { return has("acme") == connections.MostSubscriptionsTogether-1 })
+	subscribe("two", "BTC")
+	if got := w.sent("two", 2); got[1] != subscribeReply {
+		t.Errorf("once there is room it is answered %s", got[1])
+	}
+	must.Get(w.table.Remove(t.Context(), "two"))(t)
+	w.eventually("the end of a connection makes room", func() bool { return has("acme") == connections.MostSubscriptionsTogether-1 })
+	connectionstest.Look(t, w.db, w.prefix+schema.ConnectionsTable).Balanced(t)
+}

@@ -95,6 +95,7 @@ type Feeds struct {
 	counts     map[connections.CountAsked]bool // that are asked for
 	counting   map[string]bool                 // distributors of whom one is under way
 	addresses  map[string]int                  // that its connections follow, by distributor
+	subscribed map[string]int                  // subscriptions of /ws that its connections have, by distributor
 	keysUnread map[string]time.Time            // distributors whose keys the last look could not read, and since when
 	pastWaited bool                            // nobody waits for the past any longer
 
@@ -119,7 +120,7 @@ func New(config Config) *Feeds {
 	if config.PastMost <= 0 {
 		config.PastMost = pastMost
 	}
-	f := &Feeds{Config: config, clients: map[string]*client{}, counts: map[connections.CountAsked]bool{}, counting: map[string]bool{}, addresses: map[string]int{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
+	f := &Feeds{Config: config, clients: map[string]*client{}, counts: map[connections.CountAsked]bool{}, counting: map[string]bool{}, addresses: map[string]int{}, subscribed: map[string]int{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
 		answered: make(chan connections.Pending, answeredMost)}
 	f.fills.now = config.Now
 	f.connectedSince.Store(math.MaxInt64)

@@ -66,7 +66,8 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 		f.hub.Connect(c.conn())
 	case connections.Disconnected:
 		if c := f.clients[e.ID]; c != nil {
-			f.countAddresses(c.Distributor, -len(c.addresses))
+			addTo(f.addresses, c.Distributor, -len(c.addresses))
+			addTo(f.subscribed, c.Distributor, -len(c.subs))
 		}
 		delete(f.clients, e.ID)
 		f.hub.Disconnect(e.ID)
@@ -115,15 +116,23 @@ func (f *Feeds) reply(id string, reply []byte) {
 }
 
 // subscribe begins a subscription of /ws: its reply, then the snapshot, then what
-// comes. The caller holds f.mu.
+// comes; unless the connections of the distributor would have too many together. The caller
+// holds f.mu.
 func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	c := f.clients[e.Connection]
 	topic, p := f.topicOf(string(e.Type), &e.Subscription)
 	if c == nil || p == nil {
 		return
 	}
-	sub := subscribed{topic, e.At}
+	if f.subscribed[c.Distributor] >= connections.MostSubscriptionsTogether {
+		f.loads.Go(func() {
+			f.refuse(ctx, c.ID, func() error { return f.Connections.RefuseSubscription(ctx, *e) }, tooManySubscriptions)
+		})
+		return
+	}
+	sub, before := subscribed{topic, e.At}, len(c.subs)
 	c.subs[e.Key()] = sub
+	addTo(f.subscribed, c.Distributor, len(c.subs)-before)
 	c.active[e.Type]++
 	reply := f.unsent(e.Reply.Counting(c.active[e.Type]), e.At, e.Found)
 	var load func(context.Context) error
@@ -175,6 +184,7 @@ func (f *Feeds) unsubscribe(e *connections.Unsubscribed) {
 	}
 	if _, ok := c.subs[e.Key()]; ok {
 		delete(c.subs, e.Key())
+		addTo(f.subscribed, c.Distributor, -1)
 		c.active[e.Type]--
 	}
 	delete(c.waiting, e.Key())
@@ -188,43 +198,53 @@ func (f *Feeds) unsubscribe(e *connections.Unsubscribed) {
 func (f *Feeds) addAddresses(ctx context.Context, e *connections.AddressesAdded) {
 	c := f.clients[e.Connection]
 	if c != nil && len(e.Addresses) > 0 && f.addresses[c.Distributor]+len(e.Addresses) > connections.MostAddressesTogether {
-		f.loads.Go(func() { f.refuseAddresses(ctx, e.Pending) })
+		added := e.Pending
+		f.loads.Go(func() {
+			f.refuse(ctx, added.Connection, func() error { return f.Connections.RefuseAddresses(ctx, added) }, tooManyAddresses)
+		})
 		return
 	}
 	f.reply(e.Connection, f.unsent(e.Reply.Frame, e.At, e.Found))
 	f.follows(e.Connection, e.Addresses, true)
 }
 
-// refuseAddresses takes back what a message has added. The client is sent the error when that
-// is done: to a message that comes later the addresses are new.
-func (f *Feeds) refuseAddresses(ctx context.Context, added connections.Pending) {
+// What is sent to a client whose distributor's connections would follow, or have, too much
+// together.
+var (
+	tooManyAddresses = fmt.Appendf(nil,
+		`{"error":"address would make the distributor's connections follow more than %d addresses together, the most that are accepted: unsubscribe from others first"}`,
+		connections.MostAddressesTogether)
+	tooManySubscriptions = fmt.Appendf(nil,
+		`{"error":"subscription limit exceeded","limit":%d,"current":%[1]d}`, connections.MostSubscriptionsTogether)
+)
+
+// refuse takes back what a message has added. The client is sent the error when that is done: to
+// a message that comes later it is new.
+func (f *Feeds) refuse(ctx context.Context, connection string, takeBack func() error, why []byte) {
 	for try := 0; ; try++ {
-		err := f.Connections.RefuseAddresses(ctx, added)
+		err := takeBack()
 		if err == nil {
 			break
 		}
 		if ctx.Err() == nil {
-			f.Logger.Warn("cannot take back addresses beyond the distributor's most; trying again", "error", err.Error())
+			f.Logger.Warn("cannot take back what is beyond the distributor's most; trying again", "error", err.Error())
 		}
 		if refusePauses.Wait(ctx, try) != nil {
-			return // the next run finds them
+			return // the next run finds it
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reply(added.Connection, fmt.Appendf(nil,
-		`{"error":"address would make the distributor's connections follow more than %d addresses together, the most that are accepted: unsubscribe from others first"}`,
-		connections.MostAddressesTogether))
+	f.reply(connection, why)
 }
 
-// refusePauses are between tries to take back addresses.
+// refusePauses are between tries to take back what is refused.
 var refusePauses = backoff.Backoff{Min: 100 * time.Millisecond, Max: 10 * time.Second}
 
-// countAddresses counts n addresses more that connections of a distributor follow. The caller
-// holds f.mu.
-func (f *Feeds) countAddresses(distributor string, n int) {
-	if f.addresses[distributor] += n; f.addresses[distributor] == 0 {
-		delete(f.addresses, distributor)
+// addTo counts n more of a distributor.
+func addTo(counts map[string]int, distributor string, n int) {
+	if counts[distributor] += n; counts[distributor] == 0 {
+		delete(counts, distributor)
 	}
 }
 
@@ -248,7 +268,7 @@ func (f *Feeds) follows(id string, addresses []string, on bool) {
 			f.hub.Unsubscribe(id, topic)
 		}
 	}
-	f.countAddresses(c.Distributor, len(c.addresses)-before)
+	addTo(f.addresses, c.Distributor, len(c.addresses)-before)
 }
 
 // stat answers a request for figures. The caller holds f.mu.

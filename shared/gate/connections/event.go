@@ -31,7 +31,8 @@ type (
 		At         time.Time
 	}
 
-	// Subscribed is a new subscription of /ws.
+	// Subscribed is a new subscription of /ws. Whoever has no room for it calls
+	// [Store.RefuseSubscription].
 	Subscribed struct {
 		Connection string // id
 		channel.Subscription

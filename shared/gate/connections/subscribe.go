@@ -29,6 +29,12 @@ type Outcome struct {
 	Held channel.Subscription
 }
 
+// MostSubscriptionsTogether is how many subscriptions of /ws the connections of one
+// distributor have together at most, whatever the caps: each takes 600 bytes of the ingester's
+// memory, and all distributors share that. The ingester, which knows them, counts them and
+// refuses what goes beyond ([Store.RefuseSubscription]).
+const MostSubscriptionsTogether = 150_000
+
 func subscriptionKey(m *Message, sub *channel.Subscription) item {
 	return key(prefixConnection+m.Connection, prefixSubscription+sub.Key())
 }
@@ -159,6 +165,26 @@ func (s *Store) renew(ctx context.Context, m *Message, sub *channel.Subscription
 		return fmt.Errorf("renew a subscription: %w", err)
 	}
 	return nil
+}
+
+// RefuseSubscription takes a subscription back, and frees its slots, unless it has ended or been
+// made again since.
+func (s *Store) RefuseSubscription(ctx context.Context, refused Subscribed) error {
+	k := subscriptionKey(&Message{Connection: refused.Connection}, &refused.Subscription)
+	for range attempts {
+		im, err := s.read(ctx, k)
+		done := err == nil && (!im.exists() || im.ended() || im.number(attrAt) != refused.At.UnixMilli())
+		if err == nil && !done {
+			done, err = s.discard(ctx, im)
+		}
+		if err != nil {
+			return fmt.Errorf("refuse a subscription: %w", err)
+		}
+		if done {
+			return nil
+		}
+	}
+	return fmt.Errorf("refuse a subscription: %w", errContended)
 }
 
 // undo takes back an item that was made below a connection that is gone, or of which that
