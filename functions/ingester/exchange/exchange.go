@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -85,15 +86,19 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 	if err != nil {
 		return nil, err
 	}
+	var leftOut atomic.Int64 // liquidations
 	p := &engine.Pipeline[*Batch]{
-		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: Projections(c.Refresh), Holds: holds, Logger: c.Logger, Term: term,
+		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: projections(c.Refresh, &leftOut), Holds: holds, Logger: c.Logger, Term: term,
 	}
 	p.Figures = func() []engine.Figure {
 		unknown := int64(0)
 		for _, v := range followed {
 			unknown += v.UnknownMarkets()
 		}
-		return []engine.Figure{{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown}}
+		return []engine.Figure{
+			{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown},
+			{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: leftOut.Load(), Grows: true},
+		}
 	}
 	wanted := c.wanted()
 	coins := &coinsPast{pastSpans: c.pastSpans()}

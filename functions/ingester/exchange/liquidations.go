@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -17,7 +18,9 @@ type liquidations struct {
 	fold *packedrows.Liquidations
 }
 
-func newLiquidations() *liquidations { return &liquidations{fold: packedrows.NewLiquidations()} }
+func newLiquidations(leftOut *atomic.Int64) *liquidations {
+	return &liquidations{fold: packedrows.NewLiquidations(leftOut)}
+}
 
 // Name is that of the series of sums.
 func (*liquidations) Name() string { return pairseries.Liquidations.Name() }
@@ -47,12 +50,7 @@ func (p *liquidations) Prefetch(b *Batch, r *engine.Reads) {
 // Apply takes liquidations.
 func (p *liquidations) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
 	p.list(b.Listings)
-	for i := range b.Liquidations {
-		if err := p.fold.Add(r, &b.Liquidations[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.fold.Add(r, b.Liquidations)
 }
 
 // Changes returns the rows, and the view once in a while.

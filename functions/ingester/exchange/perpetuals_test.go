@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,13 +111,13 @@ func TestSumsOfLiquidationsAreThoseOfAllOrdersOnce(t *testing.T) {
 			list = append(list, l, l)
 		}
 		rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		p := m.restored(t, newLiquidations())
+		p := m.restored(t, newLiquidations(new(atomic.Int64)))
 		for now := time.UnixMilli(midnight); len(list) > 0; now = now.Add(time.Second) {
 			n := min(len(list), rapid.IntRange(1, 5).Draw(t, "batch"))
 			m.apply(t, p, &Batch{PairEvents: market.PairEvents{Liquidations: list[:n]}}, now)
 			list = list[n:]
 			if rapid.IntRange(0, 3).Draw(t, "restart") == 0 {
-				p = m.restored(t, newLiquidations())
+				p = m.restored(t, newLiquidations(new(atomic.Int64)))
 			}
 		}
 		for _, pair := range all {

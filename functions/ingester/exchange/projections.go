@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -10,7 +11,11 @@ import (
 type Projection = engine.Projection[*Batch]
 
 // Projections returns all projections of the domain, without state.
-func Projections(refresh time.Duration) []Projection {
+func Projections(refresh time.Duration) []Projection { return projections(refresh, new(atomic.Int64)) }
+
+// projections are those of [Projections], which count in leftOut the liquidations that their rows
+// have no room for.
+func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 	return []Projection{
 		newKlines(refresh),
 		newListings(),
@@ -21,7 +26,7 @@ func Projections(refresh time.Duration) []Projection {
 		newFundings(),
 		newInterests(),
 		newRatios(),
-		newLiquidations(),
+		newLiquidations(leftOut),
 		newBooks(),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func TestForcedOrdersOfARecordingAddUpToHoursAndHalfHours(t *testing.T) {
 		t.Fatalf("%d orders", len(list))
 	}
 	m := newMemory()
-	p := m.restored(t, newLiquidations())
+	p := m.restored(t, newLiquidations(new(atomic.Int64)))
 	twice := append(append([]market.PairLiquidation(nil), list...), list...)
 	rand.New(rand.NewPCG(13, 0)).Shuffle(len(twice), func(i, j int) { twice[i], twice[j] = twice[j], twice[i] })
 	for now := time.UnixMilli(list[0].Time); len(twice) > 0; now = now.Add(time.Minute) {

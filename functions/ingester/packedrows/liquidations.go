@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -25,10 +26,13 @@ type Liquidations struct {
 	newest    int64                                  // ms
 	changed   bool
 	published time.Time
+
+	leftOut *atomic.Int64
 }
 
 type minuteOrders struct {
 	all   pairseries.Orders
+	bytes int // that they take in the row
 	dirty bool
 	idle  int
 }
@@ -38,10 +42,12 @@ const (
 	viewEvery   = 10 * time.Second // between two versions of the view
 )
 
-// NewLiquidations returns those of nothing.
-func NewLiquidations() *Liquidations {
+// NewLiquidations returns those of nothing. It counts in leftOut those for which the row of
+// their minute has no room ([pairseries.MostOrders]).
+func NewLiquidations(leftOut *atomic.Int64) *Liquidations {
 	return &Liquidations{
-		sums: New(pairseries.Liquidations, ordersEvery), orders: map[store.SeriesAt]*minuteOrders{},
+		leftOut: leftOut,
+		sums:    New(pairseries.Liquidations, ordersEvery), orders: map[store.SeriesAt]*minuteOrders{},
 		recent: map[string]map[int64]market.Liquidated{},
 	}
 }
@@ -75,36 +81,74 @@ func (p *Liquidations) Want(r *engine.Reads, l *market.PairLiquidation) {
 	p.sums.Want(r, l.Pair, pairseries.Tiers[1], hour)
 }
 
-// Add takes one, and makes the sums of its minute and its hour again.
-func (p *Liquidations) Add(r *engine.Reads, l *market.PairLiquidation) error {
-	at := pairseries.OrdersAt(l.Pair, l.Time)
-	minute := p.orders[at]
-	loaded := minute == nil
-	if loaded {
-		minute = &minuteOrders{all: pairseries.Orders{}}
-		if stored := r.Row(at); stored != nil {
-			var err error
-			if minute.all, err = pairseries.DecodeOrders(l.Pair, stored.Body); err != nil {
-				return fmt.Errorf("read %s at %s: %w", at.SeriesKey, at.Time.Format(time.RFC3339), err)
-			}
+// Add takes those of a batch, and makes the sums of their minutes and hours again: once for all
+// of a minute, as there may be thousands.
+func (p *Liquidations) Add(r *engine.Reads, list []market.PairLiquidation) error {
+	changed := map[store.SeriesAt]*market.PairLiquidation{} // one of each minute
+	for i := range list {
+		l := &list[i]
+		at := pairseries.OrdersAt(l.Pair, l.Time)
+		minute, loaded, err := p.minute(r, at, l.Pair)
+		if err != nil {
+			return err
 		}
-		p.orders[at] = minute
+		switch added := p.add(minute, l); {
+		case added, loaded:
+			p.newest = max(p.newest, l.Time)
+		default:
+			continue
+		}
+		changed[at] = l // what was loaded may be from before a crash, and its sums not
 	}
-	minute.idle = 0
-	added := minute.all.Add(l)
-	if !added && !loaded {
-		return nil // what was loaded may be from before a crash, and its sums not
+	for at, l := range changed {
+		if err := p.sumUp(r, l, p.orders[at].all.Sum()); err != nil {
+			return err
+		}
 	}
-	minute.dirty = minute.dirty || added
+	return nil
+}
+
+// add adds one to its minute, and reports whether it is new and there is room for it.
+func (p *Liquidations) add(minute *minuteOrders, l *market.PairLiquidation) bool {
+	if minute.all.Has(l) {
+		return false
+	}
+	bytes := minute.bytes + pairseries.OrderSize(l)
+	if bytes > pairseries.MostOrders {
+		p.leftOut.Add(1)
+		return false
+	}
+	minute.bytes, minute.dirty = bytes, true
+	return minute.all.Add(l)
+}
+
+// minute are the orders of the minute of a row, which was asked for where it is not known.
+func (p *Liquidations) minute(r *engine.Reads, at store.SeriesAt, pair string) (minute *minuteOrders, loaded bool, err error) {
+	if minute = p.orders[at]; minute != nil {
+		minute.idle = 0
+		return minute, false, nil
+	}
+	minute = &minuteOrders{all: pairseries.Orders{}}
+	if stored := r.Row(at); stored != nil {
+		if minute.all, err = pairseries.DecodeOrders(pair, stored.Body); err != nil {
+			return nil, false, fmt.Errorf("read %s at %s: %w", at.SeriesKey, at.Time.Format(time.RFC3339), err)
+		}
+		minute.bytes = len(stored.Body)
+	}
+	p.orders[at] = minute
+	return minute, true, nil
+}
+
+// sumUp sets the sum of the minute in which one was, and makes that of its hour again.
+func (p *Liquidations) sumUp(r *engine.Reads, l *market.PairLiquidation, sum market.Liquidated) error {
 	start := market.Minute1.StartMs(l.Time)
-	sum := minute.all.Sum()
 	sum.Time = start
 	row, err := p.sums.Row(r, l.Pair, pairseries.Tiers[0], start)
 	if err != nil {
 		return err
 	}
 	row.Set(start, sum)
-	p.remember(l, sum)
+	p.remember(l.Pair, sum)
 
 	hour := market.Liquidated{Time: market.Hour1.StartMs(l.Time)}
 	for quarter := hour.Time; quarter < market.Hour1.NextMs(hour.Time); quarter = market.Minute15.NextMs(quarter) {
@@ -125,12 +169,11 @@ func (p *Liquidations) Add(r *engine.Reads, l *market.PairLiquidation) error {
 }
 
 // remember keeps the sum of a minute for the view.
-func (p *Liquidations) remember(l *market.PairLiquidation, sum market.Liquidated) {
-	if p.recent[l.Pair] == nil {
-		p.recent[l.Pair] = map[int64]market.Liquidated{}
+func (p *Liquidations) remember(pair string, sum market.Liquidated) {
+	if p.recent[pair] == nil {
+		p.recent[pair] = map[int64]market.Liquidated{}
 	}
-	p.recent[l.Pair][sum.Time] = sum
-	p.newest, p.changed = max(p.newest, l.Time), true
+	p.recent[pair][sum.Time], p.changed = sum, true
 }
 
 // Clean reports whether everything is written, and is in the view: a later life takes the last

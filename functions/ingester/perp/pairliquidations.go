@@ -2,6 +2,7 @@ package perp
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -19,7 +20,9 @@ type liquidations struct {
 	fold *packedrows.Liquidations
 }
 
-func newLiquidations() *liquidations { return &liquidations{fold: packedrows.NewLiquidations()} }
+func newLiquidations(leftOut *atomic.Int64) *liquidations {
+	return &liquidations{fold: packedrows.NewLiquidations(leftOut)}
+}
 
 // Name is that of the view.
 func (*liquidations) Name() string { return pairliquidations.PerpName }
@@ -50,16 +53,17 @@ func (p *liquidations) Prefetch(b *Batch, r *engine.Reads) {
 
 // Apply takes liquidations.
 func (p *liquidations) Apply(b *Batch, r *engine.Reads, _ time.Time) error {
+	var list []market.PairLiquidation
 	for i := range b.Fills {
 		l, ok, err := liquidated(&b.Fills[i])
-		if err == nil && ok {
-			err = p.fold.Add(r, &l)
-		}
 		if err != nil {
 			return err
 		}
+		if ok {
+			list = append(list, l)
+		}
 	}
-	return nil
+	return p.fold.Add(r, list)
 }
 
 // liquidated is the position that a fill closed by force, or a part of one, as an order meets

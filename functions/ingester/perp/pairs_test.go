@@ -2,6 +2,7 @@ package perp
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,7 +65,7 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 		part("60.0", 6, 77), part("50.0", 7, 77), part("1.0", 8, 78), // parts of a long that is larger than the short, and another
 		fill("0x1", "@107", market.Sell, "1.0", 4), fill("0x1", "xyz:GOLD", market.Sell, "1.0", 5), ordinary,
 	}}}
-	c := folded(t, newLiquidations(), time.UnixMilli(hour), b, b)
+	c := folded(t, newLiquidations(new(atomic.Int64)), time.UnixMilli(hour), b, b)
 	px := func(s string) market.Decimal { d, _ := market.ParseDecimal(s); return d }
 	want := market.Liquidated{Time: hour, Long: px("297.5"), Short: px("250"), Count: 4, Largest: px("275")}
 	for _, tier := range pairseries.Tiers {
@@ -97,7 +98,7 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 // from which the next life takes them.
 func TestLiquidationsAreHeldUntilTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	p := newLiquidations()
+	p := newLiquidations(new(atomic.Int64))
 	now := time.UnixMilli(base)
 	apply := func(tid int64) {
 		t.Helper()

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
@@ -94,7 +96,8 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	}
 	accounts := newAccountStates(wanted, c.Logger)
 	accounts.baseEvery = baseEvery(c.Retention)
-	projections, klines := projections(accounts)
+	var leftOut atomic.Int64 // liquidations
+	projections, klines := projections(accounts, &leftOut)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Holds: holds, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
@@ -108,10 +111,11 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		p.Beside = feeds.Run
 	}
 	p.Figures = func() []engine.Figure {
+		figures := append(accounts.figures.figures(wanted), engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: leftOut.Load(), Grows: true})
 		if feeds == nil {
-			return accounts.figures.figures(wanted)
+			return figures
 		}
-		return append(feeds.Figures(), accounts.figures.figures(wanted)...)
+		return append(feeds.Figures(), figures...)
 	}
 	p.Sources = c.sources(feeds)
 	if wanted != nil {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/store"
@@ -16,10 +17,12 @@ type Projection = engine.Projection[*Batch]
 // Projections returns all projections of the domain, without state, and the
 // klines among them, from which the feeds read the open candles.
 func Projections() ([]Projection, *Klines) {
-	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)))
+	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), new(atomic.Int64))
 }
 
-func projections(accounts *accountStates) ([]Projection, *Klines) {
+// projections are those of [Projections], with a fold of accounts. They count in leftOut the
+// liquidations that their rows have no room for.
+func projections(accounts *accountStates, leftOut *atomic.Int64) ([]Projection, *Klines) {
 	klines := NewKlines()
 	return []Projection{
 		klines,
@@ -34,7 +37,7 @@ func projections(accounts *accountStates) ([]Projection, *Klines) {
 		newOpenInterest(),
 		newPairInterests(),
 		newPairFundings(),
-		newLiquidations(),
+		newLiquidations(leftOut),
 		newOpenOrders(),
 		&fundsIndex{},
 		accounts,

@@ -6,10 +6,14 @@ import (
 	"quotary/shared/market"
 )
 
+// mostBehind is how long ago an event may have happened that is pushed. Each minute of the past of
+// which something is said is read and written again: what is older is asked for, and in order.
+const mostBehind = time.Hour
+
 // normalise names pairs by their keys and counts sizes in base coins. Events of pairs that
-// are not followed are left out, and such as cannot have happened yet.
+// are not followed are left out, and such as cannot have happened yet or are too old.
 func (f *follower) normalise(e *market.PairEvents) {
-	latest := f.now().Add(MostAhead).UnixMilli()
+	latest, oldest := f.now().Add(MostAhead).UnixMilli(), f.now().Add(-mostBehind).UnixMilli()
 	known := func(symbol *string, at int64) *followedPair {
 		pair := f.pairs[*symbol]
 		switch {
@@ -17,6 +21,9 @@ func (f *follower) normalise(e *market.PairEvents) {
 			return nil
 		case at > latest:
 			f.ahead(pair.Key, at)
+			return nil
+		case at < oldest:
+			f.Stats.Malformed.Add(1)
 			return nil
 		}
 		*symbol = pair.Key

@@ -55,6 +55,10 @@ const (
 // out, as their kind of contract, their status or their name is not known.
 const UnknownMarkets = "UnknownMarkets"
 
+// LiquidationsLeftOut, of the domains exchange and perp, is how many liquidations were left out, as
+// those of one pair and minute before them take all the room of a row.
+const LiquidationsLeftOut = "LiquidationsLeftOut"
+
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];
 // [Lag] is one of them too.
 const (

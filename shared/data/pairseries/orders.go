@@ -28,6 +28,21 @@ type order struct {
 // Add takes a liquidation, and reports whether it is new: one that is equal in time, side,
 // price, size and, where the exchange numbers them, trade is the same.
 func (o Orders) Add(l *market.PairLiquidation) bool {
+	key := orderKey(l)
+	if _, ok := o[key]; ok {
+		return false
+	}
+	o[key] = *l
+	return true
+}
+
+// Has reports whether a liquidation is there.
+func (o Orders) Has(l *market.PairLiquidation) bool {
+	_, ok := o[orderKey(l)]
+	return ok
+}
+
+func orderKey(l *market.PairLiquidation) string {
 	side := "S"
 	if l.Long {
 		side = "L"
@@ -36,11 +51,19 @@ func (o Orders) Add(l *market.PairLiquidation) bool {
 	if l.ID != 0 {
 		key += " " + strconv.FormatInt(l.ID, 10)
 	}
-	if _, ok := o[key]; ok {
-		return false
-	}
-	o[key] = *l
-	return true
+	return key
+}
+
+func orderOf(l *market.PairLiquidation) order {
+	return order{l.Time, l.Of, l.Long, l.Px, l.Sz, l.Value}
+}
+
+// MostOrders is how many bytes the orders of a row may take: an item of the store has 400 KB.
+const MostOrders = 380 << 10
+
+// OrderSize is how many bytes a liquidation takes in a row.
+func OrderSize(l *market.PairLiquidation) int {
+	return len(orders.Append(nil, &map[string]order{orderKey(l): orderOf(l)})) - 1 // a comma, where one alone has two braces
 }
 
 // Sum sums them up. The parts of one liquidation count as one.
@@ -80,7 +103,7 @@ func OrdersAt(pair string, ms int64) store.SeriesAt {
 func OrdersRow(at store.SeriesAt, all Orders) store.SeriesRow {
 	stored := make(map[string]order, len(all))
 	for key, l := range all {
-		stored[key] = order{l.Time, l.Of, l.Long, l.Px, l.Sz, l.Value}
+		stored[key] = orderOf(&l)
 	}
 	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: orders.Append(nil, &stored)}}
 }
