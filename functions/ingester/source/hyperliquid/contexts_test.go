@@ -193,3 +193,44 @@ func TestFundingIsAskedForFromWhatIsStored(t *testing.T) {
 		t.Errorf("asked for a delisted coin %d times", n)
 	}
 }
+
+// A dex of strangers that cannot be described costs the funding of no other, nor does a coin of which
+// the venue tells the same however late it is asked from.
+func TestNoDexAndNoCoinHoldsUpTheFundingOfOthers(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 10, 0, 30, 0, time.UTC)
+	for name, described := range map[string]string{
+		"refused": "", "of no markets": `{}`, "too large": `{"universe":[` + strings.Repeat(`{"name":"abc:A"},`, dexBounds.Rows) + `{"name":"abc:B"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := &infoVenue{answer: func(kind, name string, _ int64) string {
+				switch kind + " " + name {
+				case "perpDexs ":
+					return `[null,{"name":"abc"}]`
+				case "meta ":
+					return `{"universe":[{"name":"OLD"},{"name":"BTC"}]}`
+				case "meta abc":
+					return described
+				case "fundingHistory OLD":
+					row := fmt.Sprintf(`{"coin":"OLD","fundingRate":"0.1","time":%d}`, now.Add(-5*time.Hour).UnixMilli())
+					return "[" + strings.Repeat(row+",", fundingPage) + row + "]"
+				case "fundingHistory BTC":
+					return fmt.Sprintf(`[{"coin":"BTC","fundingRate":"0.1","time":%d}]`, now.Truncate(time.Hour).UnixMilli())
+				}
+				return ""
+			}}
+			f := &Funding{Info: v.serve(t), Stats: new(Stats), Log: slog.New(slog.DiscardHandler), Every: time.Millisecond,
+				Now: func() time.Time { return now }, Newest: func(context.Context, string) (time.Time, error) { return time.Time{}, nil }}
+			err := f.Follow(t.Context(), func(_ context.Context, d Delivery) error {
+				if d.Events.Funding[0].Coin == "BTC" {
+					return errEnough
+				}
+				return nil
+			})
+			if !errors.Is(err, errEnough) || v.count("fundingHistory OLD") != 2 || f.Stats.Malformed.Load() != 1 {
+				t.Errorf("%v: asked for OLD %d times, %d malformed", err, v.count("fundingHistory OLD"), f.Stats.Malformed.Load())
+			}
+		})
+	}
+}

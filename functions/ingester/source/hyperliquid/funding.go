@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
@@ -113,36 +116,52 @@ func (f *Funding) round(ctx context.Context, share *source.Budget, hour time.Tim
 			if err := emit(ctx, f.Now(), &d, f.Stats, f.Log, sink); err != nil {
 				return source.OfSink(err)
 			}
-			n := len(d.Events.Funding)
-			if n == 0 {
+			newest := known[coin]
+			for i := range d.Events.Funding {
+				if at := time.UnixMilli(d.Events.Funding[i].Time).UTC(); at.After(newest) {
+					newest = at
+				}
+			}
+			if newest.Equal(known[coin]) { // it would answer the same again and again
 				break
 			}
-			known[coin] = time.UnixMilli(d.Events.Funding[n-1].Time).UTC()
+			known[coin] = newest
 		}
 	}
 	return nil
 }
 
-// coins are those of all dexs that are traded.
+// coins are those of all dexs that are traded, the main one's first. Strangers make the other
+// dexs: the coins of one that cannot be described are left for the next hour.
 func (f *Funding) coins(ctx context.Context) ([]string, error) {
 	dexs, err := f.Info.PerpDexs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var coins []string
-	for _, dex := range dexs {
-		raw, err := f.Info.Meta(ctx, dex)
-		if err != nil {
-			return nil, err
-		}
-		traded, err := wire.TradedCoins(raw)
-		if err != nil {
-			return nil, fmt.Errorf("dex %q: %w", dex, err)
-		}
-		for _, coin := range traded {
-			if f.Info.coins.take(coin) {
-				coins = append(coins, coin)
+	traded := make([][]string, len(dexs))
+	asks, asking := errgroup.WithContext(ctx)
+	asks.SetLimit(dexsAtOnce)
+	for i, dex := range dexs {
+		asks.Go(func() error {
+			raw, err := f.Info.Meta(asking, dex)
+			if err == nil {
+				traded[i], err = wire.TradedCoins(raw)
 			}
+			if err == nil || dex == "" || asking.Err() != nil {
+				return err
+			}
+			f.Stats.Malformed.Add(1)
+			f.Log.Warn("the funding of a dex is left out for an hour", "dex", dex, "error", err.Error())
+			return nil
+		})
+	}
+	if err := asks.Wait(); err != nil {
+		return nil, err
+	}
+	var coins []string
+	for _, coin := range slices.Concat(traded...) {
+		if f.Info.coins.take(coin) {
+			coins = append(coins, coin)
 		}
 	}
 	return coins, nil
