@@ -47,8 +47,7 @@ func (s *TradeSet) Add(t *Trade) bool {
 		if len(s.trades) == 1 {
 			s.sorted = true
 		}
-		s.byTid = nil
-		return true
+		return true // at the same place, until they are sorted
 	}
 	s.sorted = len(s.trades) == 0 || s.sorted && s.trades[len(s.trades)-1].Order.Compare(n.Order) < 0
 	s.trades = append(s.trades, n)

@@ -1,7 +1,6 @@
 package perp
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +77,10 @@ func (p *pairContexts) each(b *Batch, do func(pair string, ms int64, value marke
 		if c.Spot || c.Dex != "" {
 			continue
 		}
+		named := map[string]bool{} // in lower case
+		for j := range c.Coins {
+			named[strings.ToLower(c.Coins[j].Coin)] = true
+		}
 		for j := range c.Coins {
 			pair, ok := pairs.Perp(c.Coins[j].Coin)
 			if !ok {
@@ -90,7 +93,7 @@ func (p *pairContexts) each(b *Batch, do func(pair string, ms int64, value marke
 			if err := do(pair.Key, c.Time, value); err != nil {
 				return err
 			}
-			if key := pairs.PerpCoinKey(pair.Coin()); p.ofCoins && key != pair.Key && !hasCoin(c, pair.Coin()) {
+			if key := pairs.PerpCoinKey(pair.Coin()); p.ofCoins && key != pair.Key && !named[strings.ToLower(pair.Coin())] {
 				if err := do(key, c.Time, value); err != nil {
 					return err
 				}
@@ -98,11 +101,6 @@ func (p *pairContexts) each(b *Batch, do func(pair string, ms int64, value marke
 		}
 	}
 	return nil
-}
-
-// hasCoin reports whether a coin has a pair under its own name, in any letter case.
-func hasCoin(c *market.Contexts, coin string) bool {
-	return slices.ContainsFunc(c.Coins, func(one market.Context) bool { return strings.EqualFold(one.Coin, coin) })
 }
 
 // Changes returns the rows once in a while, and no sooner when others are settled.

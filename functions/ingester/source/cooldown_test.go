@@ -13,6 +13,7 @@ func TestAHostPausesForAsLongAsItSays(t *testing.T) {
 	}{
 		{"", time.Minute}, {"soon", time.Minute}, {"-5", time.Minute}, {"0", time.Minute},
 		{"30", 30 * time.Second}, {"7200", 2 * time.Hour}, {"259200", 72 * time.Hour}, {"999999999", 72 * time.Hour},
+		{"9223372037", 72 * time.Hour}, {"18446744073", 72 * time.Hour}, {"9223372036854775807", 72 * time.Hour},
 	} {
 		h := NewHost("http://localhost", 1)
 		h.pause(c.says, time.Minute)

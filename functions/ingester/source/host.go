@@ -221,7 +221,7 @@ func (h *Host) once(ctx context.Context, address string, read func(io.Reader) ([
 func (h *Host) pause(retryAfter string, fallback time.Duration) {
 	pause := fallback
 	if seconds, err := strconv.Atoi(retryAfter); err == nil && seconds > 0 {
-		pause = min(time.Duration(seconds)*time.Second, longestPause)
+		pause = time.Duration(min(seconds, int(longestPause/time.Second))) * time.Second
 	}
 	h.cool.mu.Lock()
 	defer h.cool.mu.Unlock()

@@ -38,6 +38,7 @@ type Rates struct {
 	Every time.Duration // 0 means [Every]
 	Stats *source.Stats
 	Log   *slog.Logger
+	Now   func() time.Time // nil means time.Now
 }
 
 // Sink takes days in any order. It blocks while its consumer is behind.
@@ -67,7 +68,11 @@ func (r *Rates) ask(ctx context.Context, host *source.Host, file string) ([]mark
 	if err != nil {
 		return nil, err
 	}
-	days, malformed, err := Parse(body)
+	now := time.Now
+	if r.Now != nil {
+		now = r.Now
+	}
+	days, malformed, err := Parse(body, now())
 	r.Stats.Malformed.Add(int64(malformed))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
@@ -90,13 +95,15 @@ type envelope struct {
 	} `xml:"Cube>Cube"`
 }
 
-// Parse reads a file of rates: the days that have both currencies, and how many have
-// not, or are no days. A file without a single day is an error.
-func Parse(file []byte) (days []market.DayRates, malformed int, err error) {
+// Parse reads a file of rates that was asked for at a time: the days that have both currencies,
+// and how many have not, or are no days. Nothing is known of the day after tomorrow, and what says
+// so would be the newest for ever. A file without a single day is an error.
+func Parse(file []byte, asked time.Time) (days []market.DayRates, malformed int, err error) {
 	var e envelope
 	if err := xml.Unmarshal(file, &e); err != nil {
 		return nil, 0, errNoFile // those of the decoder quote what they read
 	}
+	last := asked.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	for _, d := range e.Days {
 		day := market.DayRates{Date: d.Time}
 		for _, r := range d.Rates {
@@ -109,7 +116,7 @@ func Parse(file []byte) (days []market.DayRates, malformed int, err error) {
 				day.CNY = rate
 			}
 		}
-		if _, err := time.Parse(time.DateOnly, day.Date); err != nil || !day.USD.IsPos() || !day.CNY.IsPos() {
+		if _, err := time.Parse(time.DateOnly, day.Date); err != nil || day.Date > last || !day.USD.IsPos() || !day.CNY.IsPos() {
 			malformed++
 			continue
 		}

@@ -39,17 +39,21 @@ func text(days []market.DayRates) string {
 	return b.String()
 }
 
+func now() time.Time { return time.Date(2026, 11, 20, 23, 59, 59, 0, time.UTC) }
+
 func TestAFile(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		file(day("2026-11-20", "1.0526", "7.6866")):                                               "2026-11-20 1.0526 7.6866; 0",
 		file(day("2026-11-20", "1.0526", "7.6866"), day("2026-11-19", "1.06", "7.7")):             "2026-11-20 1.0526 7.6866;2026-11-19 1.06 7.7; 0",
 		file(day("2026-11-20", "N/A", "7.6866"), day("x", "1", "1"), day("2026-11-19", "1", "7")): "2026-11-19 1 7; 2",
+		file(day("2026-11-22", "1.06", "7.7"), day("2026-11-21", "1.0526", "7.6866")):             "2026-11-21 1.0526 7.6866; 1",
+		file(day("9999-12-31", "1.06", "7.7")):                                                    "",
 		file(day("2026-11-20", "0", "7.6866")):                                                    "",
 		file(day("2026-11-20", "-1", "7.6866")):                                                   "",
 		file():                                                                                    "", "": "", "<html><body>busy</body></html>": "", "{}": "",
 	} {
-		days, malformed, err := ecb.Parse([]byte(content))
+		days, malformed, err := ecb.Parse([]byte(content), now())
 		got := ""
 		if err == nil {
 			got = fmt.Sprint(text(days), " ", malformed)
@@ -80,7 +84,7 @@ func TestTheLast90DaysComeFirstAndAfterTroubleElseTheLastDay(t *testing.T) {
 	defer server.Close()
 	var got string
 	enough := errors.New("enough")
-	rates := &ecb.Rates{URL: server.URL, Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
+	rates := &ecb.Rates{URL: server.URL, Every: time.Millisecond, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler), Now: now}
 	err := rates.Follow(t.Context(), func(_ context.Context, days []market.DayRates) error {
 		if got += text(days); strings.Count(got, "2026-11-20") == 2 {
 			return enough
