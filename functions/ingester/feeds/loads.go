@@ -8,19 +8,25 @@ import (
 	"quotary/functions/ingester/source"
 )
 
-// loadsAtOnce is how many loads from the stores are under way at a time.
-const loadsAtOnce = 16
+const (
+	// loadsAtOnce is how many loads from the stores are under way at a time.
+	loadsAtOnce = 16
+	// loadsOfOne is how many of them may be of one distributor: what it asks for may be slow.
+	loadsOfOne = loadsAtOnce * 3 / 4
+)
 
 // loads gives distributors their turns to load from the stores what snapshots need.
 type loads struct {
 	mu      sync.Mutex
 	waiting map[string][]*ticket // by distributor
 	turns   source.Turns[string, *ticket]
-	running int
+	running map[string]int // by distributor
+	under   int            // all that are running
 }
 
 // ticket is a wait for a turn to load something. The lock is that of those who give turns.
 type ticket struct {
+	of    string        // whose it is, where [loads] give the turns
 	turn  chan struct{} // closed when the turn has come
 	given bool          // it has
 	ended bool          // nobody waits any longer
@@ -43,11 +49,11 @@ func (t *ticket) give() {
 	close(t.turn)
 }
 
-func newLoads() *loads { return &loads{waiting: map[string][]*ticket{}} }
+func newLoads() *loads { return &loads{waiting: map[string][]*ticket{}, running: map[string]int{}} }
 
 // turn is a [turn] to load.
 func (l *loads) turn(ctx context.Context, distributor string, unless <-chan struct{}) (done func(), err error) {
-	t := &ticket{turn: make(chan struct{})}
+	t := &ticket{of: distributor, turn: make(chan struct{})}
 	l.mu.Lock()
 	l.waiting[distributor] = append(l.waiting[distributor], t)
 	l.serve()
@@ -65,22 +71,44 @@ func (l *loads) end(t *ticket) {
 	defer l.mu.Unlock()
 	t.ended = true
 	if t.given {
-		l.running--
+		l.under--
+		if l.running[t.of]--; l.running[t.of] == 0 {
+			delete(l.running, t.of)
+		}
 		l.serve()
 	}
 }
 
 // serve lets loads begin. The caller holds l.mu.
 func (l *loads) serve() {
-	l.turns.Serve(l.waiting, strings.Compare, func(t *ticket, _ string) (cost int, ok bool) {
-		switch {
-		case t.ended:
-			return 0, true
-		case l.running == loadsAtOnce:
-			return 0, false
+	for served := true; served; {
+		lines, had := map[string][]*ticket{}, map[string]int{}
+		for of, list := range l.waiting {
+			if n := min(len(list), loadsOfOne-l.running[of]); n > 0 {
+				lines[of], had[of] = list[:n], n
+			}
 		}
-		l.running++
-		t.give()
-		return 1, true
-	})
+		l.turns.Serve(lines, strings.Compare, func(t *ticket, of string) (cost int, ok bool) {
+			switch {
+			case t.ended:
+				return 0, true
+			case l.under == loadsAtOnce:
+				return 0, false
+			}
+			l.under++
+			l.running[of]++
+			t.give()
+			return 1, true
+		})
+		served = false
+		for of, n := range had {
+			if n -= len(lines[of]); n == 0 {
+				continue
+			}
+			served = true
+			if l.waiting[of] = l.waiting[of][n:]; len(l.waiting[of]) == 0 {
+				delete(l.waiting, of)
+			}
+		}
+	}
 }

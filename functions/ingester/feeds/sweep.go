@@ -194,8 +194,9 @@ func (f *Feeds) count(ctx context.Context, a connections.CountAsked) {
 
 // sweepGone probes the connections to which nothing was delivered for a while: of
 // the others it is known that their client is there. Those that are due are probed in
-// the order of when they were known to be there, as many a look as the limit of requests
-// leaves for it: the more are quiet, the more seldom each is probed.
+// rounds of one of each distributor, in the order of when they were known to be there, as many
+// a look as the limit of requests leaves for it: the more are quiet, the more seldom each is
+// probed.
 func (f *Feeds) sweepGone(ctx context.Context) {
 	var quiet []*client
 	now := f.Now()
@@ -212,6 +213,12 @@ func (f *Feeds) sweepGone(ctx context.Context) {
 	}
 	if most := f.probesALook(); len(quiet) > most {
 		slices.SortFunc(quiet, func(a, b *client) int { return a.alive.Compare(b.alive) })
+		rounds, of := make(map[*client]int, len(quiet)), map[string]int{}
+		for _, c := range quiet {
+			rounds[c] = of[c.Distributor]
+			of[c.Distributor]++
+		}
+		slices.SortStableFunc(quiet, func(a, b *client) int { return rounds[a] - rounds[b] })
 		quiet = quiet[:most]
 	}
 	probed := make([]hub.Conn, len(quiet))

@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -291,5 +292,32 @@ func TestProbesAreFewerTheMoreConnectionsAreQuiet(t *testing.T) {
 		if n, _ := strconv.Atoi(id); n < quiet-5*(i/5+1) || n >= quiet-5*(i/5) {
 			t.Errorf("probe %d was of client %s: others were unheard of for longer", i, id)
 		}
+	}
+}
+
+func TestNobodysQuietConnectionsKeepThoseOfAnotherFromBeingProbed(t *testing.T) {
+	t.Parallel()
+	const rate = 100 // of which five a second are probes
+	w := newWorld(t)
+	f := New(Config{Gateway: w, Rate: rate, Now: w.clock, ProbeAfter: probeAfter})
+	start := time.Now().Truncate(time.Second)
+	w.set(start)
+	add := func(distributor string, n int, unheard time.Duration) {
+		for i := range n {
+			c := connections.Connection{ID: fmt.Sprint(distributor, " ", i), Distributor: distributor, At: start.Add(-time.Hour)}
+			f.clients[c.ID] = &client{Connection: c, alive: start.Add(-unheard)}
+			f.hub.Connect(hub.Conn{ID: c.ID, At: c.At, Of: distributor})
+		}
+	}
+	add("loud", 100, time.Minute)
+	add("neighbour", 3, probeAfter)
+	f.sweepGone(t.Context())
+	f.sweepGone(t.Context())
+	of := map[string]int{}
+	for _, id := range w.probed() {
+		of[strings.Fields(id)[0]]++
+	}
+	if of["neighbour"] != 3 || of["loud"] != 7 {
+		t.Errorf("the first ten probes are %v", of)
 	}
 }
