@@ -24,6 +24,12 @@ func NewTradeSet(trades []SetTrade) TradeSet { return TradeSet{trades: trades} }
 // Len is the number of trades.
 func (s *TradeSet) Len() int { return len(s.trades) }
 
+// Has reports whether the trade of an id is in the set.
+func (s *TradeSet) Has(tid int64) bool {
+	_, ok := s.find(tid)
+	return ok
+}
+
 // Sorted are the trades in their order. They belong to the set and are valid
 // until it changes.
 func (s *TradeSet) Sorted() []SetTrade {

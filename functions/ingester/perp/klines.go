@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -35,6 +36,9 @@ type Klines struct {
 	coins   map[string]*klineTree
 	touched []*klineTree
 	round   int64
+
+	// leftOut are trades, as those of their coin and second before them take all the room of a row.
+	leftOut atomic.Int64
 }
 
 type klineTree struct {
@@ -56,6 +60,7 @@ type klineNode struct {
 	complete bool
 	children []*klineNode    // by start
 	trades   market.TradeSet // of a second
+	bytes    int             // that these take in the row, once they are many
 	dirty    bool            // to be derived again
 	changed  bool            // of a second: its trades differ from the stored ones
 	round    int64           // last touched
@@ -150,6 +155,10 @@ func (k *Klines) Apply(b *Batch, c *engine.Reads, _ time.Time) error {
 			}
 			coin = t.Coin
 		}
+		if !leaf.takes(t) {
+			k.leftOut.Add(1)
+			continue
+		}
 		if leaf.trades.Add(t) {
 			leaf.changed = true
 			if !leaf.dirty { // else its path is marked already
@@ -158,6 +167,24 @@ func (k *Klines) Apply(b *Batch, c *engine.Reads, _ time.Time) error {
 		}
 	}
 	return nil
+}
+
+// takes reports whether a second has room for a trade, or has it, and counts what it takes.
+func (n *klineNode) takes(t *market.Trade) bool {
+	if n.trades.Len() < klines.FewTrades || n.trades.Has(t.Tid) {
+		return true
+	}
+	if n.bytes == 0 {
+		for _, one := range n.trades.Sorted() {
+			n.bytes += klines.TradeSize(one.Px, one.Sz)
+		}
+	}
+	size := klines.TradeSize(t.Px, t.Sz)
+	if n.bytes+size > klines.MostTrades {
+		return false
+	}
+	n.bytes += size
+	return true
 }
 
 // visit opens the path to a second and returns its leaf.
@@ -368,7 +395,7 @@ func (t *klineTree) prune(round int64) {
 // prune reports whether n itself rests; its row is all that is kept of it then.
 func (n *klineNode) prune(before, round int64) bool {
 	if n.round < round && market.KlineTiers[n.tier].NextMs(n.start) <= before {
-		n.complete, n.children, n.trades = false, nil, market.TradeSet{}
+		n.complete, n.children, n.trades, n.bytes = false, nil, market.TradeSet{}, 0
 		return true
 	}
 	for _, child := range n.children {

@@ -53,3 +53,45 @@ func TestCoinsThatTradeNoMoreAreDropped(t *testing.T) {
 		})
 	}
 }
+
+// A second in which a venue tells of more trades than a row has room for is stored with those that
+// fit: more than a few rows that no store takes would stop the domain.
+func TestTheTradesOfASecondFitIntoARow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		px          string
+		many, least int
+	}{
+		"short ones": {"12345.6", 25_000, 9_900},
+		"long ones":  {"77777777777777.77777", 12_000, klines.FewTrades},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			px := must.Get(market.ParseDecimal(c.px))(t)
+			d := newDisk()
+			trades := func(from, to int) *Batch {
+				b := NewBatch()
+				for tid := from; tid < to; tid++ {
+					b.Trades = append(b.Trades, market.Trade{Coin: "BTC", Px: px, Sz: px, Side: market.Buy, Time: base, Tid: int64(tid + 1), Seq: int64(tid + 1)})
+				}
+				return b
+			}
+			for life := range 2 { // the second finds them stored
+				p := must.Get(begin(d, only(klines.Name), rand.New(rand.NewPCG(1, 1)), time.UnixMilli(base).UTC()))(t)
+				for from := 0; from < c.many; from += 1000 {
+					must.Do(t, p.apply(trades(from, from+1000)))
+				}
+				must.Do(t, p.flush(life, false))
+				row := d.rows[klines.At("BTC", market.Second1, base/1000*1000)]
+				set := must.Get(klines.DecodeTrades(row.Extra, base/1000*1000))(t)
+				kept := set.Len()
+				if kept < c.least || len(row.Extra) > klines.MostTrades {
+					t.Errorf("%d trades are stored in %d bytes", kept, len(row.Extra))
+				}
+				if n := p.set.all[0].(*Klines).leftOut.Load(); n != int64(c.many-kept) {
+					t.Errorf("%d of %d are stored, and %d left out", kept, c.many, n)
+				}
+			}
+		})
+	}
+}

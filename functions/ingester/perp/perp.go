@@ -111,7 +111,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		p.Beside = feeds.Run
 	}
 	p.Figures = func() []engine.Figure {
-		figures := append(accounts.figures.figures(wanted), engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: leftOut.Load(), Grows: true})
+		figures := append(accounts.figures.figures(wanted),
+			engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: leftOut.Load(), Grows: true},
+			engine.Figure{Name: metrics.TradesLeftOut, Unit: metrics.Count, Value: klines.leftOut.Load(), Grows: true})
 		if feeds == nil {
 			return figures
 		}

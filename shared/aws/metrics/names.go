@@ -59,6 +59,10 @@ const UnknownMarkets = "UnknownMarkets"
 // those of one pair and minute before them take all the room of a row.
 const LiquidationsLeftOut = "LiquidationsLeftOut"
 
+// TradesLeftOut, of the domain perp, is how many trades are in no K-line, as those of one coin and
+// second before them take all the room of a row.
+const TradesLeftOut = "TradesLeftOut"
+
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];
 // [Lag] is one of them too.
 const (

@@ -10,13 +10,29 @@ import (
 // leastTrade is how many bytes a trade takes at least.
 const leastTrade = 6
 
+// MostTrades is how many bytes the trades of a second may take beside their row: an item of the
+// store has 400 KB. So 10,000 of one coin in one second fit.
+const MostTrades = 390 << 10
+
+const (
+	numbersOfTrade = binary.MaxVarintLen64 + binary.MaxVarintLen16 + binary.MaxVarintLen64 + 1 // id, ms, step and side
+	longestDecimal = 50                                                                        // of a text of 48 characters that was read
+
+	// FewTrades always fit.
+	FewTrades = MostTrades / (numbersOfTrade + 2*(1+longestDecimal))
+)
+
+// TradeSize is how many bytes a trade takes there at most.
+func TradeSize(px, sz market.Decimal) int {
+	return numbersOfTrade + len(appendShort(appendShort(nil, px), sz))
+}
+
 // tradesVersion opens an encoded set.
 const tradesVersion = 1
 
 // appendTrades appends the set of the second that starts at start (ms), about 30
 // bytes a trade: version, number of trades, and in their order for each trade its
-// id, ms within the second, step in Seq, px, sz and taker side. 10,000 trades of
-// one coin in one second fit the 400 KB of a row.
+// id, ms within the second, step in Seq, px, sz and taker side. They have [MostTrades].
 func appendTrades(b []byte, s *market.TradeSet, start int64) []byte {
 	b = append(b, tradesVersion)
 	b = binary.AppendUvarint(b, uint64(s.Len()))
