@@ -38,7 +38,7 @@ func (r *reader) perpTickers(ctx context.Context, keys []catalog.Key) (map[strin
 		return nil, err
 	}
 	for i := range days {
-		px, err := market.ParseDecimal(lasts[i].Price)
+		px, err := market.ParseStored(lasts[i].Price)
 		if err != nil {
 			return nil, fmt.Errorf("last price of %s: %w", coins[i], err)
 		}

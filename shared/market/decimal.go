@@ -25,7 +25,19 @@ var errDecimal = errors.New("is no plain decimal such as 12.5")
 // point and more digits. It refuses exponents, a plus sign, spaces, a bare
 // point, more than 19 places and more than 48 characters.
 func ParseDecimal(s string) (Decimal, error) {
-	if _, ok := decimalPlaces(s); !ok {
+	if len(s) > maxDecimalLen {
+		return Decimal{}, fmt.Errorf("%.60q %w", s, errDecimal)
+	}
+	return ParseStored(s)
+}
+
+// maxStoredLen bounds the text of what is made of decimals: products of three of them, and sums.
+const maxStoredLen = 4 * maxDecimalLen
+
+// ParseStored reads a decimal as [ParseDecimal] does that was written by [Text] or String: it may
+// be longer than what is read of others, as it is made of that.
+func ParseStored(s string) (Decimal, error) {
+	if _, ok := plainPlaces(s, maxStoredLen); !ok {
 		return Decimal{}, fmt.Errorf("%.60q %w", s, errDecimal)
 	}
 	d, err := udecimal.Parse(s)
@@ -36,8 +48,11 @@ func ParseDecimal(s string) (Decimal, error) {
 }
 
 // decimalPlaces validates s as ParseDecimal does and counts its places.
-func decimalPlaces(s string) (places int, ok bool) {
-	if len(s) == 0 || len(s) > maxDecimalLen {
+func decimalPlaces(s string) (places int, ok bool) { return plainPlaces(s, maxDecimalLen) }
+
+// plainPlaces validates a text of at most so many characters, and counts its places.
+func plainPlaces(s string, most int) (places int, ok bool) {
+	if len(s) == 0 || len(s) > most {
 		return 0, false
 	}
 	i := 0

@@ -94,7 +94,7 @@ func (m marks) add(c *market.Contexts) {
 // restore takes the mark prices from the view.
 func (m marks) restore(v contexts.View) error {
 	for coin, text := range v.Marks {
-		px, err := market.ParseDecimal(text)
+		px, err := market.ParseStored(text)
 		if err != nil {
 			return fmt.Errorf("read view %s: mark price of %s: %w", contexts.Name, coin, err)
 		}

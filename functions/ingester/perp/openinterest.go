@@ -185,6 +185,6 @@ func (p *openInterest) price(coin string) (market.Decimal, bool) {
 	if mark, ok := p.marks[coin]; ok {
 		return mark.px, true
 	}
-	px, err := market.ParseDecimal(p.last.last[coin].Price)
+	px, err := market.ParseStored(p.last.last[coin].Price)
 	return px, err == nil
 }

@@ -127,7 +127,7 @@ func Decode(r store.Row) (market.CompletedTrade, error) {
 		{s.Size, &t.Size}, {s.EntryPx, &t.EntryPx}, {s.ClosePx, &t.ClosePx}, {s.Pnl, &t.Pnl}, {s.Fee, &t.Fee}, {s.Funding, &t.Funding},
 		{s.MaxSize, &t.MaxSize}, {s.MaxValue, &t.MaxValue},
 	} {
-		if *amount.to, err = market.ParseDecimal(amount.text); err != nil {
+		if *amount.to, err = market.ParseStored(amount.text); err != nil {
 			return market.CompletedTrade{}, fmt.Errorf("read an amount: %w", err)
 		}
 	}

@@ -51,7 +51,7 @@ var MarksOnly = store.ViewType[Marks]{Name: Name, Period: Published.Period, Read
 	}
 	m := Marks{Time: v.Time, Times: v.Times, Px: make(market.Marks, len(v.Marks))}
 	for coin, px := range v.Marks {
-		if m.Px[coin], err = market.ParseDecimal(px); err != nil {
+		if m.Px[coin], err = market.ParseStored(px); err != nil {
 			return Marks{}, fmt.Errorf("mark price of %s: %w", coin, err)
 		}
 	}

@@ -140,7 +140,7 @@ func Decode(body []byte) (market.Candle, error) {
 		{&c.Size, w.Size}, {&c.Amount, w.Amount}, {&c.SizeBuyer, w.SizeBuyer}, {&c.AmountBuyer, w.AmountBuyer},
 		{&c.Open, w.Open}, {&c.High, w.High}, {&c.Low, w.Low}, {&c.Close, w.Close},
 	} {
-		d, err := market.ParseDecimal(f.text)
+		d, err := market.ParseStored(f.text)
 		if err != nil {
 			return market.Candle{}, err
 		}

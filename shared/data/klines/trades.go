@@ -133,7 +133,7 @@ func (d *tradeDecoder) decimal() market.Decimal {
 		d.ok = false
 		return market.Decimal{}
 	}
-	v, err := market.ParseDecimal(string(d.b[:n]))
+	v, err := market.ParseStored(string(d.b[:n]))
 	d.ok = d.ok && err == nil
 	d.b = d.b[n:]
 	return v

@@ -97,8 +97,8 @@ func decode(body []byte) (View, error) {
 	var positions int64
 	var long, short market.Decimal
 	for i, c := range s.Coins {
-		l, err1 := market.ParseDecimal(c.LongPv)
-		s, err2 := market.ParseDecimal(c.ShortPv)
+		l, err1 := market.ParseStored(c.LongPv)
+		s, err2 := market.ParseStored(c.ShortPv)
 		if err := errors.Join(err1, err2); err != nil {
 			return View{}, fmt.Errorf("value of %s: %w", c.Coin, err)
 		}

@@ -59,8 +59,8 @@ func (r *Reserves) Reserved(address string) (map[string]market.SpotReserve, erro
 		}
 		one := market.SpotReserve{Account: [20]byte(account)}
 		var err1, err2 error
-		one.Quote, err1 = market.ParseDecimal(c.Quote[i])
-		one.Base, err2 = market.ParseDecimal(c.Base[i])
+		one.Quote, err1 = market.ParseStored(c.Quote[i])
+		one.Base, err2 = market.ParseStored(c.Base[i])
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, fmt.Errorf("reserves of account %.42s in %s: %w", address, coin, err)
 		}

@@ -157,7 +157,7 @@ func (s *storedSide) values() (v SideValues, err error) {
 		return v, errColumn
 	}
 	for _, text := range s.Odd {
-		odd, err := market.ParseDecimal(text)
+		odd, err := market.ParseStored(text)
 		if err != nil {
 			return v, err
 		}

@@ -269,7 +269,7 @@ func parseBar(start int64, fields []string) (market.Bar, error) {
 	}
 	for i, to := range [...]*market.Decimal{&b.Open, &b.High, &b.Low, &b.Close} {
 		var err error
-		if *to, err = market.ParseDecimal(fields[i]); err != nil {
+		if *to, err = market.ParseStored(fields[i]); err != nil {
 			return b, err
 		}
 	}
@@ -295,7 +295,7 @@ func parseLiquidated(start int64, fields []string) (market.Liquidated, error) {
 		return l, errors.Join(err, errPart)
 	}
 	for i, to := range map[int]*market.Decimal{0: &l.Long, 1: &l.Short, 3: &l.Largest} {
-		if *to, err = market.ParseDecimal(fields[i]); err != nil {
+		if *to, err = market.ParseStored(fields[i]); err != nil {
 			return l, err
 		}
 		if to.IsNeg() {

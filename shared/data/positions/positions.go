@@ -83,7 +83,7 @@ func parse(line string) (p market.Position, err error) {
 	if _, err = hex.Decode(p.Account[:], []byte(fields[0])); err != nil {
 		return p, err
 	}
-	if p.Size, err = market.ParseDecimal(fields[1]); err != nil {
+	if p.Size, err = market.ParseStored(fields[1]); err != nil {
 		return p, err
 	}
 	for i, to := range [...]*int64{&p.Last.Time, &p.Last.Seq, &p.Last.Tid} {

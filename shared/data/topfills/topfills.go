@@ -113,11 +113,11 @@ func scan(body []byte, take func(*market.Ranked) bool) error {
 		if err := decoder.Decode(&w); err != nil {
 			return err
 		}
-		val, err := market.ParseDecimal(w.Val)
+		val, err := market.ParseStored(w.Val)
 		if err != nil {
 			return fmt.Errorf("val %w", err)
 		}
-		end, err := market.ParseDecimal(w.EndPosition)
+		end, err := market.ParseStored(w.EndPosition)
 		if err != nil {
 			return fmt.Errorf("endPosition %w", err)
 		}
