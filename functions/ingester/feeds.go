@@ -83,6 +83,7 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 				{Name: metrics.FramesWaiting, Unit: metrics.Count, Value: int64(totals.Waiting)},
 				{Name: metrics.AccountPollsWaiting, Unit: metrics.Count, Value: int64(waiting.Accounts)},
 				{Name: metrics.AccountPollWait, Unit: metrics.Milliseconds, Value: waiting.Longest.Milliseconds()},
+				{Name: metrics.SnapshotsWaiting, Unit: metrics.Count, Value: int64(waiting.Snapshots)},
 				{Name: metrics.BooksNotJoined, Unit: metrics.Count, Value: int64(waiting.Books)},
 				{Name: metrics.KeysUnread, Unit: metrics.Count, Value: int64(f.KeysUnread())},
 			}

@@ -69,7 +69,7 @@ func TestADomainIsMadeWithoutAskingTheStores(t *testing.T) {
 	for _, one := range f.Figures() {
 		figures = append(figures, one.Name)
 	}
-	for _, name := range []string{metrics.Connections, metrics.AccountPollsWaiting, metrics.AccountPollWait, metrics.BooksNotJoined, metrics.KeysUnread} {
+	for _, name := range []string{metrics.Connections, metrics.AccountPollsWaiting, metrics.AccountPollWait, metrics.SnapshotsWaiting, metrics.BooksNotJoined, metrics.KeysUnread} {
 		if !slices.Contains(figures, name) {
 			t.Errorf("no %s among the figures of the feeds: %q", name, figures)
 		}

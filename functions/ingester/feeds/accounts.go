@@ -472,6 +472,13 @@ func (as *accounts) waits() (n int, longest time.Duration) {
 	return as.waiting, longest
 }
 
+// readsWaiting returns how many reads of ledgers wait for their turn.
+func (as *accounts) readsWaiting() int {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	return stillWaiting(as.reads)
+}
+
 // letRead lets a read begin that has its turn, where it is needed still and can be paid.
 func (as *accounts) letRead(t *ticket) (cost int, ok bool) {
 	if t.ended {

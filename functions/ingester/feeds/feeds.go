@@ -74,6 +74,7 @@ type Feeds struct {
 	books       *books
 	fills       newFills
 	accounts    *accounts
+	snapshots   *loads // of what snapshots need
 	removals    removals
 
 	// Replies: those until repliedBefore were sent by the feeds of an earlier run.
@@ -128,7 +129,8 @@ func New(config Config) *Feeds {
 	f.gatewayRate = newGatewayRate(config.Rate)
 	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.gatewayRate.Wait, Topic: f.topic, Gone: f.gone})
 	f.accounts = newAccounts(&f.Config, f.hub)
-	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts, loads: newLoads()})
+	f.snapshots = newLoads()
+	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts, loads: f.snapshots})
 	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
 		if c, ok := f.publishers[name].(consumer); ok {
 			f.consumers = append(f.consumers, c)
@@ -327,17 +329,18 @@ func (f *Feeds) Applied(e *market.Events, folded Candles) { f.candles.applied(e,
 // called at any time.
 func (f *Feeds) Accounts() followrequests.List[string] { return f.accounts.addresses() }
 
-// Waiting is what followers wait for as the venue's limits have it.
+// Waiting is what followers wait for as the limits of the venue and the feeds have it.
 type Waiting struct {
-	Accounts int           // that are to be polled
-	Longest  time.Duration // for which one of them has waited
-	Books    int           // that the venue does not join, though they are followed so
+	Accounts  int           // that are to be polled
+	Longest   time.Duration // for which one of them has waited
+	Snapshots int           // reads for them, of the stores or at the venue, that wait for their turn
+	Books     int           // that the venue does not join, though they are followed so
 }
 
 // Waiting is what waits now.
 func (f *Feeds) Waiting() Waiting {
 	waiting, longest := f.accounts.waits()
-	return Waiting{waiting, longest, int(f.books.notJoined.Load())}
+	return Waiting{waiting, longest, f.snapshots.waits() + f.accounts.readsWaiting(), int(f.books.notJoined.Load())}
 }
 
 // KeysUnread is of how many distributors the last look at keys could read none, so that the

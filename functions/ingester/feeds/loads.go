@@ -65,6 +65,26 @@ func (l *loads) turn(ctx context.Context, distributor string, unless <-chan stru
 	return func() { l.end(t) }, nil
 }
 
+// waits returns how many loads wait for their turn.
+func (l *loads) waits() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return stillWaiting(l.waiting)
+}
+
+// stillWaiting counts those for whom somebody waits. The caller holds the lock of those who give
+// turns.
+func stillWaiting(lines map[string][]*ticket) (n int) {
+	for _, line := range lines {
+		for _, t := range line {
+			if !t.ended {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // end ends a turn, whether it has come or not.
 func (l *loads) end(t *ticket) {
 	l.mu.Lock()

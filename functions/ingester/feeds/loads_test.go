@@ -82,3 +82,22 @@ func TestNobodysLoadsKeepThoseOfAnotherWaiting(t *testing.T) {
 		t.Errorf("in the end %d run, of %v, and %v wait", l.under, l.running, l.waiting)
 	}
 }
+
+func TestReadsForSnapshotsThatWaitAreCounted(t *testing.T) {
+	t.Parallel()
+	f := New(Config{Venue: &world{t: t}})
+	ctx, stop := context.WithCancel(t.Context())
+	var reads sync.WaitGroup
+	for range loadsOfOne + 3 {
+		reads.Go(func() { _, _ = f.snapshots.turn(ctx, "acme", nil) })
+	}
+	for range 2 {
+		reads.Go(func() { _, _ = f.accounts.readTurn(ctx, "acme", nil) })
+	}
+	testenv.Until(t, "as many wait as have no turn", func() bool { return f.Waiting().Snapshots == 5 })
+	stop()
+	reads.Wait()
+	if n := f.Waiting().Snapshots; n != 0 {
+		t.Errorf("%d wait when nobody does any longer", n)
+	}
+}

@@ -28,10 +28,11 @@ const (
 	FramesDropped = "FramesDropped" // for clients that do not keep up
 	FramesWaiting = "FramesWaiting"
 
-	AccountPollsWaiting = "AccountPolls"    // accounts that are followed there and wait to be polled
-	AccountPollWait     = "AccountPollWait" // ms for which one of them has waited, at most
-	BooksNotJoined      = "BooksNotJoined"  // books with nSigFigs for which the venue's limits leave no place
-	KeysUnread          = "KeysUnread"      // distributors whose keys cannot be read, so that sockets of a revoked one stay open
+	AccountPollsWaiting = "AccountPolls"     // accounts that are followed there and wait to be polled
+	AccountPollWait     = "AccountPollWait"  // ms for which one of them has waited, at most
+	SnapshotsWaiting    = "SnapshotsWaiting" // reads for snapshots of subscriptions, of the stores or at the venue, that wait for their turn
+	BooksNotJoined      = "BooksNotJoined"   // books with nSigFigs for which the venue's limits leave no place
+	KeysUnread          = "KeysUnread"       // distributors whose keys cannot be read, so that sockets of a revoked one stay open
 )
 
 // Metrics of the fold of accounts, which belong to [PerpDomain].
