@@ -51,6 +51,25 @@ func (a *Account) Anchor(from *Anchor, m *Markets, marks Marks) (differences []D
 	return t.differences, anew || first && a.Mode.Joint()
 }
 
+// MostNamed is how many coins, tokens and dexs an account is known in at most: some of the busiest
+// traders are in a thousand, and a row has room for so many of the longest names and figures.
+const MostNamed = 1300
+
+// Takes reports whether an account would be known in no more than [MostNamed] coins, tokens and
+// dexs with what an anchor says.
+func (a *Account) Takes(from *Anchor) bool {
+	named := len(a.Holdings) + len(a.Dexes) + len(from.Silent) + len(from.Leverages) + max(len(a.Spot), len(from.Spot))
+	for i := range from.Dexes {
+		named++
+		for j := range from.Dexes[i].Positions {
+			if _, known := a.findHolding(from.Dexes[i].Positions[j].Coin); !known {
+				named++
+			}
+		}
+	}
+	return named <= MostNamed
+}
+
 // backSince finds the tokens that stand behind positions in a mode that is new: those of what
 // is open, and in the first mode that is known those of all that was.
 func (a *Account) backSince(first bool, m *Markets) {

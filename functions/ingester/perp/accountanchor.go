@@ -47,12 +47,13 @@ func (p *accountStates) awaitAnchor(address string, now time.Time) {
 	}
 }
 
-// receiveAnchor keeps what the venue has said, until it can be taken over. One that nobody waits for any longer, as what
+// receiveAnchor keeps what the venue has said, until it can be taken over. One that names more than
+// a row has room for is as good as refused. One that nobody waits for any longer, as what
 // came meanwhile was folded, is no help: the account is asked about again.
 func (p *accountStates) receiveAnchor(a *market.Anchor, now time.Time) {
 	c := p.cache[a.Address]
 	switch {
-	case len(a.Dexes) == 0:
+	case len(a.Dexes) == 0, c != nil && c.state != nil && !c.state.Takes(a):
 		p.figures.refused.Add(1)
 		if c != nil && c.awaited != nil {
 			p.stopAwaiting(c)

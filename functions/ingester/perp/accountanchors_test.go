@@ -26,6 +26,10 @@ func TestAnchors(t *testing.T) {
 	anchor := func(list ...market.Anchor) *Batch { return &Batch{Events: market.Events{Anchors: list}} }
 	asked := &Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}}}
 	refused := anchor(market.Anchor{Address: faultyAccount})
+	many := said(2, "5", "500")
+	for n := range market.MostNamed {
+		many.Dexes[0].Positions = append(many.Dexes[0].Positions, market.PositionState{Coin: fmt.Sprint("COIN", n), Szi: mustParse("1")})
+	}
 	for name, c := range map[string]struct {
 		batches     []*Batch
 		size        string
@@ -43,6 +47,7 @@ func TestAnchors(t *testing.T) {
 		"of nobody known":           {batches: []*Batch{asked, anchor(said(1, "", ""))}, anchored: 1},
 		"is the first that is seen": {batches: []*Batch{asked, anchor(said(1, "2", "200")), fills(add, flat)}, leverage: 7, trades: 1, anchored: 1},
 		"refused":                   {batches: []*Batch{fills(open), asked, fills(add), refused, fills(flat)}, trades: 1, refused: 1},
+		"names too many coins":      {batches: []*Batch{fills(open), asked, fills(add), anchor(many), fills(flat)}, trades: 1, refused: 1},
 		"never comes":               {batches: []*Batch{fills(open), asked, fills(add)}, size: "3", missed: 0},
 		"was not announced":         {batches: []*Batch{fills(open), anchor(said(1, "5", "500"))}, size: "2", missed: 1},
 	} {
