@@ -13,9 +13,10 @@ import (
 	"quotary/shared/gate/connections"
 )
 
-// budget is what a connection may send in a minute, and its messages read: far more than a
-// client that follows everything sends, heartbeats included. The dearest messages, which read
-// 30,000 addresses and what was left in the last minute, would read ten times as much.
+// budget is what a connection may send in a minute, and its messages read and write: far more
+// than a client that follows everything sends, heartbeats included. The dearest messages, which
+// read 30,000 addresses and what was left in the last minute, or write again what is left of
+// 2,500, would cost ten times as much.
 var budget = connections.Budget{Messages: 2000, Bytes: 4 << 20, Reads: 100_000}
 
 // shutOut closes the connection of a client that sends too much, and keeps its key out

@@ -39,7 +39,8 @@ func TestAFloodClosesTheConnectionAndKeepsItsKeyOutForAMinute(t *testing.T) {
 	w.connect(w.SubKey, channel.FeedFills)
 }
 
-// A message about one address reads all that its connection follows.
+// A message about one address reads all that its connection follows: 13 units here, and
+// writes two, which are as much as ten.
 func TestMessagesThatReadTooMuchAreAFlood(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -56,7 +57,30 @@ func TestMessagesThatReadTooMuchAreAFlood(t *testing.T) {
 		dear.send(`{"type":"subscribe","address":[` + list[0] + `]}`)
 		other.send(`{"type":"subscribe","address":[` + list[0] + `]}`)
 	}
-	if sent < 150 || sent > 4000/13 || !slices.Equal(w.closed, []string{dear.id}) {
+	if sent < 3000/30 || sent > 4000/20 || !slices.Equal(w.closed, []string{dear.id}) {
+		t.Errorf("after %d messages %v are closed", sent, w.closed)
+	}
+}
+
+// A message that leaves one address writes those again that are left of the message that has
+// added it.
+func TestMessagesThatWriteTooMuchAreAFlood(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.socket.meter = connections.NewMeter(w.conns, connections.Budget{Messages: 2000, Reads: 10_000})
+	dear, other := w.connect(w.SubKey, channel.FeedFills), w.connect(w.limited(0, 0), channel.FeedFills)
+	list := make([]string, 2500) // 50 KB: 13 units to read, 50 to write
+	for i := range list {
+		list[i] = fmt.Sprintf(`"0x%040x"`, i)
+	}
+	other.send(`{"type":"subscribe","address":[` + list[0] + `]}`)
+	dear.send(`{"type":"subscribe","address":[` + strings.Join(list, ",") + `]}`)
+	sent := 0
+	for ; len(w.closed) == 0 && sent < 200; sent++ {
+		dear.send(`{"type":"unsubscribe","address":[` + list[sent] + `]}`)
+		other.send(`{"type":"subscribe","address":[` + list[0] + `]}`)
+	}
+	if sent < 20 || sent > 50 || !slices.Equal(w.closed, []string{dear.id}) {
 		t.Errorf("after %d messages %v are closed", sent, w.closed)
 	}
 }

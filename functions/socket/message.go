@@ -22,6 +22,9 @@ import (
 // maxMessage is the largest message, in bytes: the gateway's own limit.
 const maxMessage = 128 << 10
 
+// writePrice is what a write unit costs, in read units.
+const writePrice = 5
+
 // client is the sender of a message.
 type client struct {
 	connections.Message
@@ -77,7 +80,7 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 
 func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
 	ctx, read := readunits.WithBudget(ctx, s.readUnits)
-	defer func() { s.meter.Read(c.Connection, read.Spent()) }()
+	defer func() { s.meter.Read(c.Connection, read.Spent()+writePrice*read.Written()) }()
 	if err := s.meter.Message(ctx, c.Connection, len(event.Body)); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@
 // and then each at what it will cost, reckoned from the dearest rows that the budget has
 // paid so far. One that may be too much waits until those under way have been paid. So a
 // budget is passed at most by how much dearer the reads under way are than all before.
+//
+// What is written is counted beside that, and refused by no budget ([Budget.Written]).
 package readunits
 
 import (
@@ -34,6 +36,7 @@ type Budget struct {
 	most float64
 
 	mu       sync.Mutex
+	written  float64 // write units
 	spent    float64
 	under    int           // reads under way
 	reserved float64       // by them
@@ -60,6 +63,13 @@ func (b *Budget) Spent() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
+}
+
+// Written is how many write units were written; what a condition refused is not among them.
+func (b *Budget) Written() float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.written
 }
 
 // Units of the largest row and of the most that a query and a batch return, read
@@ -139,7 +149,14 @@ func meter(ctx context.Context, in middleware.InitializeInput, next middleware.I
 	b, _ := ctx.Value(key{}).(*Budget)
 	r := readOf(in.Parameters)
 	if b == nil || r.rows == 0 {
-		return next.HandleInitialize(ctx, in)
+		if b != nil {
+			reportWrites(in.Parameters)
+		}
+		out, metadata, err := next.HandleInitialize(ctx, in)
+		if b != nil {
+			b.wrote(out.Result)
+		}
+		return out, metadata, err
 	}
 	reserved, err := b.reserve(ctx, r)
 	if err != nil {
@@ -149,6 +166,47 @@ func meter(ctx context.Context, in middleware.InitializeInput, next middleware.I
 	units, got := cost(out.Result)
 	b.pay(r, reserved, units, got)
 	return out, metadata, err
+}
+
+// reportWrites has the cost of a write be reported.
+func reportWrites(request any) {
+	switch in := request.(type) {
+	case *dynamodb.PutItemInput:
+		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	case *dynamodb.UpdateItemInput:
+		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	case *dynamodb.DeleteItemInput:
+		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	case *dynamodb.TransactWriteItemsInput:
+		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	}
+}
+
+// wrote counts what a write has cost.
+func (b *Budget) wrote(result any) {
+	var all []types.ConsumedCapacity
+	add := func(one *types.ConsumedCapacity) {
+		if one != nil {
+			all = append(all, *one)
+		}
+	}
+	switch out := result.(type) {
+	case *dynamodb.PutItemOutput:
+		add(out.ConsumedCapacity)
+	case *dynamodb.UpdateItemOutput:
+		add(out.ConsumedCapacity)
+	case *dynamodb.DeleteItemOutput:
+		add(out.ConsumedCapacity)
+	case *dynamodb.TransactWriteItemsOutput:
+		all = out.ConsumedCapacity
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range all {
+		if all[i].CapacityUnits != nil {
+			b.written += *all[i].CapacityUnits
+		}
+	}
 }
 
 // readOf is the read that a request makes, with its cost to be reported; one of no rows where

@@ -21,7 +21,7 @@ import (
 type Budget struct {
 	Messages int64
 	Bytes    int64
-	Reads    int64 // read units
+	Reads    int64 // read units, of which a write unit is as many as it costs
 }
 
 // ErrFlood is the error of a message of a client that sends, or reads, more than its budget.
