@@ -84,3 +84,40 @@ func TestMessagesThatWriteTooMuchAreAFlood(t *testing.T) {
 		t.Errorf("after %d messages %v are closed", sent, w.closed)
 	}
 }
+
+// Each connection has a budget of its own: one after the other, they have that of their key and
+// of their distributor.
+func TestConnectionsOneAfterAnotherThatCostTooMuchAreAFlood(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ key, distributor, least, most int64 }{
+		"of a key":         {12_000, 0, 12_000, 14_000},
+		"of a distributor": {0, 12_000, 12_000, 14_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			w.socket.spending = &connections.Spending{Key: tt.key, Distributor: tt.distributor, Store: w.conns}
+			loud, quiet := w.SubKey, w.limited(0, 0)
+			list := make([]string, 1000) // 20 KB: 20 units to write, and as many when it is left
+			for i := range list {
+				list[i] = fmt.Sprintf(`"0x%040x"`, i)
+			}
+			cycles, status := 0, http.StatusOK
+			for ; status == http.StatusOK && cycles < 200; cycles++ {
+				var p *peer
+				if p, status, _ = w.dial(loud, channel.FeedFills, ""); status == http.StatusOK {
+					p.send(`{"type":"subscribe","address":[` + strings.Join(list, ",") + `]}`)
+					p.invoke(p.event("$disconnect", "", nil))
+				}
+			}
+			if status != http.StatusTooManyRequests || cycles < 10 {
+				t.Errorf("status %d after %d connections", status, cycles)
+			}
+			if tt.distributor == 0 {
+				w.connect(quiet, channel.FeedFills).says(`{"type":"ping"}`, `{"type":"pong"}`)
+			}
+			w.Move(2 * connections.BarredFor)
+			w.connect(loud, channel.FeedFills)
+		})
+	}
+}

@@ -59,7 +59,7 @@ func open(t *testing.T) *world {
 	options := w.DB.Options()
 	options.Retryer = aws.NopRetryer{}
 	w.socket = &socket{
-		store: w.conns, meter: connections.NewMeter(w.conns, budget), keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: listed.Open(w.views, w.Now), management: newManagement(options),
+		store: w.conns, meter: connections.NewMeter(w.conns, budget), spending: &connections.Spending{Key: keySpending, Distributor: distributorSpending, Store: w.conns}, keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: listed.Open(w.views, w.Now), management: newManagement(options),
 		log: slog.New(slog.NewJSONHandler(w.logs, nil)), clock: w.Now, readUnits: catalog.MostReadUnits,
 	}
 	return w

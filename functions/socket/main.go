@@ -33,6 +33,7 @@ func main() {
 		h := &socket{
 			store:      store,
 			meter:      connections.NewMeter(store, budget),
+			spending:   &connections.Spending{Key: keySpending, Distributor: distributorSpending, Store: store},
 			keys:       keys.New(db, s.Table(schema.KeysTable), nil, s.Clock),
 			coins:      listed.Open(views, s.Clock),
 			management: newManagement(db.Options()),

@@ -22,9 +22,6 @@ import (
 // maxMessage is the largest message, in bytes: the gateway's own limit.
 const maxMessage = 128 << 10
 
-// writePrice is what a write unit costs, in read units.
-const writePrice = 5
-
 // client is the sender of a message.
 type client struct {
 	connections.Message
@@ -80,8 +77,11 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 
 func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
 	ctx, read := readunits.WithBudget(ctx, s.readUnits)
-	defer func() { s.meter.Read(c.Connection, read.Spent()+writePrice*read.Written()) }()
+	defer func() { s.meter.Read(c.Connection, s.spent(c.Caller, read)) }()
 	if err := s.meter.Message(ctx, c.Connection, len(event.Body)); err != nil {
+		return nil, err
+	}
+	if err := s.spending.Check(ctx, c.AccessKey, c.Caller.Distributor); err != nil {
 		return nil, err
 	}
 	if event.IsBase64Encoded {

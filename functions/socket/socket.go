@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -28,6 +30,7 @@ import (
 type socket struct {
 	store      *connections.Store
 	meter      *connections.Meter
+	spending   *connections.Spending
 	bars       lru.Cache[string, bar] // by key
 	keys       *keys.Store
 	coins      *listed.Coins
@@ -78,7 +81,10 @@ func (s *socket) serve(ctx context.Context, event *events.APIGatewayWebsocketPro
 	case "$connect":
 		return s.connect(ctx, event, feed)
 	case "$disconnect":
+		who, _ := caller(event)
+		ctx, units := readunits.WithBudget(ctx, math.Inf(1))
 		_, err := s.store.Remove(ctx, event.RequestContext.ConnectionID)
+		s.spent(who, units)
 		if err != nil {
 			return fail(err) // the sweeper frees the slots
 		}
@@ -94,6 +100,9 @@ func caller(event *events.APIGatewayWebsocketProxyRequest) (admission.Caller, *a
 	c, _, refusal := admission.CallerFrom(context)
 	return c, refusal
 }
+
+// errFlood refuses the handshakes of a key that is kept out.
+var errFlood = api.Refuse(catalog.ReasonTooManyMessages, "the connections of the sub key have sent more messages, or dearer ones, than are accepted: connect again in a minute")
 
 // connect takes a slot for a new connection, or refuses the handshake.
 func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, feed channel.Feed) answer {
@@ -112,8 +121,15 @@ func (s *socket) connect(ctx context.Context, event *events.APIGatewayWebsocketP
 		return refuse(event, err)
 	} else if out {
 		s.metrics.Count(metrics.Denials, metrics.Label{Name: metrics.Reason, Value: string(catalog.ReasonTooManyMessages)})
-		return refuse(event, api.Refuse(catalog.ReasonTooManyMessages, "a connection of the sub key has sent more messages, or dearer ones, than are accepted: connect again in a minute"))
+		return refuse(event, errFlood)
 	}
+	ctx, units := readunits.WithBudget(ctx, math.Inf(1))
+	if err := s.spending.Check(ctx, who.AccessKey, who.Distributor); errors.Is(err, connections.ErrFlood) {
+		return refuse(event, cmp.Or(s.bar(ctx, who.AccessKey), errFlood))
+	} else if err != nil {
+		return refuse(event, err)
+	}
+	defer func() { s.spent(who, units) }()
 	err = s.store.Connect(ctx, connections.Connection{
 		ID: event.RequestContext.ConnectionID, Key: who.AccessKey, Distributor: who.Distributor,
 		Feed: feed, Dex: dex, Endpoint: endpoint(event), Generation: who.Generation,

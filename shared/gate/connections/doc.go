@@ -19,7 +19,8 @@
 //	m#<id>  renew#<t>#<m>   the addresses that one message added again
 //	m#<id>  wait#<key>      when a message began to wait for the end of a subscription
 //
-// And f#<access key> keeps a key out after a flood ([Store.Bar]).
+// And f#<access key> keeps a key out after a flood ([Store.Bar]), b#k#<access key> and
+// b#d#<distributor> hold what their connections cost this minute ([Spending]).
 //
 // # Messages at once
 //
