@@ -21,8 +21,8 @@ import (
 // costs. A [Budget] bounds one connection: without this one, who connects, follows and
 // disconnects all the time would have a new one each time, and use up the table that all share.
 //
-// Each instance counts for itself and records what it has counted when that is 1,000 units: so
-// most clients cost nothing more, and what is spent is known within 1,000 units of each instance.
+// Each instance counts for itself and records what it has counted when that is 25,000 units: so
+// most clients cost nothing more, and what is spent is known within 25,000 units of each instance.
 type Spending struct {
 	Key         int64 // units of a key
 	Distributor int64 // units of all keys of a distributor
@@ -37,6 +37,9 @@ type spent struct {
 	units  float64 // that are not recorded
 	minute int64   // of what is recorded
 }
+
+// spendingRecorded is what an instance counts before it records it, units.
+const spendingRecorded = 25_000
 
 // Prefixes of the names of keys and distributors.
 const (
@@ -68,7 +71,7 @@ func (s *Spending) Check(ctx context.Context, accessKey, distributor string) err
 		most int64
 	}{{spendingKey + accessKey, s.Key}, {spendingDistributor + distributor, s.Distributor}} {
 		known, ok := s.byName.Get(of.name)
-		if !ok || known.units < meterReads {
+		if !ok || known.units < spendingRecorded {
 			continue
 		}
 		sum, err := s.Store.spend(ctx, of.name, known)

@@ -34,12 +34,11 @@ func TestOnlySoManyNamesAreTaken(t *testing.T) {
 // others answers with other names at every request, which it counts.
 func others(t *testing.T, answer func(request int, kind, dex string) string) *Info {
 	t.Helper()
-	requests := 0
+	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Type, Dex string }
 		_ = json.NewDecoder(r.Body).Decode(&q)
-		requests++
-		_, _ = io.WriteString(w, answer(requests, q.Type, q.Dex))
+		_, _ = io.WriteString(w, answer(int(requests.Add(1)), q.Type, q.Dex))
 	}))
 	t.Cleanup(server.Close)
 	return NewNodeInfo(server.URL)
