@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"quotary/shared/store"
+	"quotary/shared/testing/testenv"
 )
 
 // pauses are for the most part just below and above what a lease lasts.
@@ -237,7 +238,7 @@ func TestALeaseHasOneHolderWhateverHappens(t *testing.T) {
 	t.Parallel()
 	db, table := newTable(t)
 	refused, handed := 0, 0
-	for range 12 {
+	for range testenv.Amount(4, 12) {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprintf("seed %#x", seed), func(t *testing.T) {
 			s := &simulation{t: t, rand: rand.New(rand.NewPCG(seed, 0)), db: db, table: table, run: fmt.Sprint(seed), refused: &refused, handed: &handed}

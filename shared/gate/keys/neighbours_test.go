@@ -12,6 +12,7 @@ import (
 
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/awsrules"
+	"quotary/shared/testing/testenv"
 )
 
 // TestManagementOfOneIsInNobodysWay sends, by DynamoDB's rules and in virtual time, 1,000 requests
@@ -23,8 +24,8 @@ func TestManagementOfOneIsInNobodysWay(t *testing.T) {
 	const (
 		scale     = 10
 		perSecond = 1000 / scale
-		seconds   = 4
 	)
+	seconds := testenv.Amount(2, 4)
 	engine := storetest.DynamoDB(t)
 	b := newBedOn(t, engine)
 	wide := func(p *Preset) { p.MaxSubKeys = 10_000 }

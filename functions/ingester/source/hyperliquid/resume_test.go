@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 )
 
 // blockLine is a line of one block as a node wrote it, with one fill of a trade id
@@ -59,7 +60,7 @@ func TestNothingIsLostBetweenTheFilesOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		dirs := [2]string{t.TempDir(), t.TempDir()}
-		blocks := rapid.IntRange(1, 300).Draw(r, "blocks")
+		blocks := rapid.IntRange(1, testenv.Amount(60, 300)).Draw(r, "blocks")
 		pad := rapid.SampledFrom([]int{0, 30_000}).Draw(r, "pad") // with it files are longer than a search looks at
 		start := time.Date(2026, 2, 2, 9, 59, 0, 0, time.UTC)
 		texts := [2]map[string]string{{}, {}}
