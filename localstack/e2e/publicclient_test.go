@@ -151,12 +151,13 @@ func (c *publicClient) await(what string, wanted func(publicLine) bool) publicLi
 			return line
 		}
 	}
-	limit := time.NewTimer(30 * time.Second)
+	patience := 30*time.Second + feedIdle // a heartbeat comes every half of an idle limit
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
 		select {
 		case <-limit.C:
-			c.t.Fatalf("not within 30 s: %s", what)
+			c.t.Fatalf("not within %s: %s", patience, what)
 		case line, ok := <-c.lines:
 			switch {
 			case !ok:
