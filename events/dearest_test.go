@@ -17,6 +17,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/bookdepth"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/datatest"
@@ -433,11 +434,12 @@ func (w busyWorld) fill(c *costs, now int64) {
 		storetest.PutLog(c.t, log, news.Name, news.AppendRows, news.Item{ID: 1, Source: "S", Key: "K", Title: "T", Content: strings.Repeat("x", 8000), Seen: at(n)})
 	}
 	stats := map[string]*market.TraderStats{trader: busy}
-	rows := []store.SeriesRow{w.accountRow(trader, now)}
+	past := w.past(now)
+	rows := []store.SeriesRow{w.accountRow(trader, now), accountstats.PastRow(trader, &past)}
 	for n := 1; n < w.addresses; n++ {
 		address := numbered(n)
 		stats[address] = w.stats(address, now)
-		rows = append(rows, w.accountRow(address, now))
+		rows = append(rows, w.accountRow(address, now), accountstats.PastRow(address, &past))
 	}
 	datatest.PutAccountStats(c.t, series, stats)
 	storetest.PutSeries(c.t, series, rows...)
@@ -468,6 +470,17 @@ func (w busyWorld) accountRow(address string, now int64) store.SeriesRow {
 	a.Anchor(&market.Anchor{Address: address, Dexes: []market.AccountState{state}}, nil, nil)
 	a.Dexes[0].Cash = market.DecimalFromInt(1000)
 	return accounts.Row(&a)
+}
+
+// past is that of an account that always has a position and trades every three hours.
+func (w busyWorld) past(now int64) (p accountstats.Past) {
+	hour := time.Hour.Milliseconds()
+	for n := range int64(w.days) * 24 {
+		part := market.CurvePart{Value: market.Micros(10_000_000_000 + n*n*7_919%60_000_000), Volume: market.Micros(n / 3 * 500_000_000)}
+		p.Curve = append(p.Curve, market.CurvePoint{Time: now/hour*hour - (int64(w.days)*24-n)*hour, Perp: part, Spot: market.CurvePart{Value: 5_000_000}})
+	}
+	p.Curve = p.Curve.Thin()
+	return p
 }
 
 // stats are those of an account that completes trades every day, as many as are kept one

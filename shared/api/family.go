@@ -199,7 +199,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	default:
 		res = req.succeed(e, out)
 	}
-	res.dataSince = retained.Since()
+	res.dataSince, res.dataVenue = retained.Since(), retained.Venue()
 	return res
 }
 

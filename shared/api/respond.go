@@ -92,6 +92,7 @@ type response struct {
 	fault       error              // the cause of a 500, for the log
 	refusal     *admission.Refusal // of the gate; nil for none
 	dataSince   time.Time          // what is older is no longer retained; zero where nothing is missing
+	dataVenue   time.Time          // what is older is what the venue says; zero for nothing
 }
 
 func (r *request) succeed(e *endpoint, out any) response {
@@ -252,6 +253,9 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	}
 	if !res.dataSince.IsZero() {
 		headers[catalog.HeaderDataSince] = []string{res.dataSince.UTC().Format(time.RFC3339)}
+	}
+	if !res.dataVenue.IsZero() {
+		headers[catalog.HeaderDataSource] = []string{"venue until " + res.dataVenue.UTC().Format(time.RFC3339)}
 	}
 	r.limits(res, headers)
 	w.WriteHeader(res.status)

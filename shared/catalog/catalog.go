@@ -50,6 +50,7 @@ type Endpoint struct {
 	Envelope Envelope     // how success and failure are wrapped; empty for WebSocket feeds
 	Planned  bool         // specified, not built yet: answers 501 in its envelope
 	Addition bool         // in no document: clients of services of this kind call it
+	Venue    bool         // where an account was not known yet its answer is the venue's own: see [HeaderDataSource]
 	KeyCheck bool         // clients check a key by it: where no source of what it needs is configured, it succeeds with nothing
 	In       reflect.Type // request struct, nil while planned; its tags are described at Route
 	Out      reflect.Type // type of data, nil while planned
@@ -262,6 +263,12 @@ func route[In, Out any](method, path string, family Family, access Access, envel
 func addition[In, Out any](method, path string, family Family, access Access, envelope Envelope) Route[In, Out] {
 	r := route[In, Out](method, path, family, access, envelope)
 	r.Addition = true
+	return r
+}
+
+// fromVenue declares that an answer may begin with what the venue itself says.
+func (r Route[In, Out]) fromVenue() Route[In, Out] {
+	r.Venue = true
 	return r
 }
 

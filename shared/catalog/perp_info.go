@@ -38,7 +38,7 @@ var InfoTypes = []Variant{
 	{Name: "clearinghouseState", From: VenueAccounts, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The positions and the margin of an account in a dex, at mark prices, as the state of /traders/clearinghouse-state. An account that nobody asked for before may be 503: ask again in two seconds."},
 	{Name: "frontendOpenOrders", Planned: true},
 	{Name: "openOrders", Planned: true},
-	{Name: "portfolio", Planned: true},
+	{Name: "portfolio", From: VenueAccounts, Needs: []string{"user"}, About: "What an account was worth and earned: a list of [window, {accountValueHistory, pnlHistory, vlm}] for day, week, month, allTime and, of its perpetuals alone, perpDay, perpWeek, perpMonth, perpAllTime; points are [ms, value], pnlHistory begins at 0. Where nothing is known the lists are empty and vlm is null."},
 	{Name: "spotClearinghouseState", From: VenueAccounts, Needs: []string{"user"}, About: "The tokens of an account, as the spotState of /traders/spot-clearinghouse-state; null where the exchange has not told them."},
 	{Name: "userFees", Planned: true},
 	{Name: "userTwapSliceFills", From: VenueFills, Needs: []string{"user"}, About: "The newest fills that TWAPs of an account have made, newest first: {fill, twapId}. They are looked for in its newest 10,000 fills, 2,000 at most."},

@@ -11,11 +11,11 @@ var (
 	DepositsWithdrawals = route[DepositsWithdrawalsIn, []FundsMovement]("POST", "/upgrade/v2/hl/ledger-updates/deposits-withdrawals", PerpTraders, action("HL_LEDGER_UPDATES_DEPOSITS_WITHDRAWALS"), EnvelopeB).needs(VenueLedgers)
 
 	// Shows account value, profit and volume of an account over a window.
-	_ = planned("GET", "/upgrade/v2/hl/portfolio/{address}/{window}", PerpTraders, action("HL_PORTFOLIO"), EnvelopeB)
+	Portfolio = route[PortfolioIn, []PortfolioScope]("GET", "/upgrade/v2/hl/portfolio/{address}/{window}", PerpTraders, action("HL_PORTFOLIO"), EnvelopeB).needs(VenueAccounts).fromVenue()
 	// Lists the profit of an account over time.
-	_ = planned("GET", "/upgrade/v2/hl/pnls/{address}", PerpTraders, action("HL_PNLS"), EnvelopeB)
+	Pnls = route[PnlsIn, []PnlPoint]("GET", "/upgrade/v2/hl/pnls/{address}", PerpTraders, action("HL_PNLS"), EnvelopeB).needs(VenueAccounts).fromVenue()
 	// Lists the profit of many accounts over time.
-	_ = planned("POST", "/upgrade/v2/hl/batch-pnls", PerpTraders, action("HL_BATCH_PNLS"), EnvelopeB)
+	BatchPnls = route[BatchPnlsIn, []PnlsRow]("POST", "/upgrade/v2/hl/batch-pnls", PerpTraders, action("HL_BATCH_PNLS"), EnvelopeB).needs(VenueAccounts)
 	// Ranks the most profitable completed trades of an account.
 	BestTrades = route[BestTradesIn, []BestTrade]("GET", "/upgrade/v2/hl/traders/{address}/best-trades", PerpTraders, action("HL_BEST_TRADES"), EnvelopeB).needs(VenueFills)
 	// Sums up profit and fees of an account's completed trades by coin, the most profitable first.
@@ -25,9 +25,9 @@ var (
 	// Lists the newest completed trades of an account, oldest first.
 	CompletedTrades = route[CompletedTradesIn, []CompletedTrade]("GET", "/upgrade/v2/hl/traders/{address}/completed-trades", PerpTraders, action("HL_COMPLETED_TRADES"), EnvelopeB).needs(VenueFills)
 	// Shows the largest drawdown of an account in a number of days.
-	_ = planned("GET", "/upgrade/v2/hl/max-drawdown/{address}", PerpTraders, action("HL_MAX_DRAWDOWN"), EnvelopeB)
+	MaxDrawdown = route[MaxDrawdownIn, Drawdown]("GET", "/upgrade/v2/hl/max-drawdown/{address}", PerpTraders, action("HL_MAX_DRAWDOWN"), EnvelopeB).needs(VenueAccounts).fromVenue()
 	// Shows the largest drawdown of many accounts.
-	_ = planned("POST", "/upgrade/v2/hl/batch-max-drawdown", PerpTraders, action("HL_BATCH_MAX_DRAWDOWN"), EnvelopeB)
+	BatchMaxDrawdown = route[BatchMaxDrawdownIn, []DrawdownRow]("POST", "/upgrade/v2/hl/batch-max-drawdown", PerpTraders, action("HL_BATCH_MAX_DRAWDOWN"), EnvelopeB).needs(VenueAccounts)
 	// Sums up what an account deposited less what it withdrew.
 	NetFlow = route[NetFlowIn, NetFlows]("GET", "/upgrade/v2/hl/ledger-updates/net-flow/{address}", PerpTraders, action("HL_LEDGER_UPDATES_NET_FLOW"), EnvelopeB).needs(VenueLedgers)
 	// Sums up what many accounts deposited less what they withdrew.

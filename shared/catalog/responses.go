@@ -12,6 +12,10 @@ import (
 // is not in the answer.
 const HeaderDataSince = "X-Data-Since"
 
+// HeaderDataSource is the header of an answer that begins with what somebody else says of a
+// time before the data is known here: "venue until <time>" in RFC 3339.
+const HeaderDataSource = "X-Data-Source"
+
 // ErrorBody is the body of every failure. Readers of each envelope find the members that
 // they expect.
 type ErrorBody struct {

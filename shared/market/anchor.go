@@ -13,6 +13,7 @@ type Anchor struct {
 	SpotTime  int64               // of Spot, ms; 0 where it was not asked for
 	Leverages map[string]Leverage // by coin, where asked
 	Orders    []OrderStatus       // open orders
+	Past      *VenueCurve         // what the account was worth until now; nil where it was not asked for, or refused
 	Listed    map[string]int64    // by dex: when it was asked for its orders, ms, where Orders has all of them
 }
 

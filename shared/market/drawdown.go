@@ -60,6 +60,9 @@ type Drawdown struct {
 	Fraction  float64 // 0 to 1, rounded to RatioPlaces
 }
 
+// Part is Fraction as a decimal.
+func (d *Drawdown) Part() Decimal { return udecimal.MustFromFloat64(d.Fraction).RoundHAZ(RatioPlaces) }
+
 // MaxDrawdown finds the largest drawdown between values in the order of time. Without
 // any fall high and low are both the first of the highest values. It is false of less than
 // two values, between which nothing can have fallen.

@@ -6,11 +6,8 @@ import (
 	"strings"
 )
 
-// How far back [TraderStats] reaches.
-const (
-	StatDays  = 91      // UTC days, the newest included: what 90 days touch
-	StatHours = 30 * 24 // full hours of account values
-)
+// StatDays is how far back [TraderStats] reaches.
+const StatDays = 91 // UTC days, the newest included: what 90 days touch
 
 // Of the newest eachDays days the completed trades are kept one by one, where a day
 // has no more than eachTrades: then a window of up to 30 days is exact at its edges
@@ -20,25 +17,32 @@ const (
 	eachTrades = 16
 )
 
-// TraderStats is how an account trades in perpetuals: what it did by UTC day, what its
-// perpetuals account was worth at full hours, and what all its completed trades and net
-// flows come to. It is folded from the account's events, each given once and in the order in
-// which they happened, and answers for any window without them. The zero value knows
-// nothing.
+// TraderStats is how an account trades in perpetuals: what it did by UTC day, what it was
+// worth at the newest full hours, and what all its completed trades and net flows come to.
+// It is folded from the account's events, each given once and in the order in which they
+// happened, and answers for any window without them. The zero value knows nothing.
 //
 // It is bounded: an account with 100,000 completed trades in 30 days takes about as
 // much as one with 500, and one with any number of flows a day has 24 of them. What such an account completed at the edges of a window has to
 // be read again: see [TraderStats.Within].
 type TraderStats struct {
-	Days          []TradingDay   // in which something happened, oldest first
-	Hours         []AccountValue // at full hours, oldest first
-	All           TradeReport    // every completed trade
-	Flows         FlowSum        // every flow since FlowsSince
-	Began         int64          // ms of the account's first event, as [Account.Since] was when it was noted last; 0 before
-	FlowsSince    int64          // ms from when on flows are counted: 0 where that is Began, MaxTime where it is not noted yet
-	NetIn         Decimal        // what came into the perpetuals account less what left it, USDC
-	LastOrder     Order          // newest order that was counted; Tid is its id
-	LastOperation int64          // newest fill or filled order, ms
+	Days          []TradingDay // in which something happened, oldest first
+	Curve         Curve        // its newest points: the older ones are kept apart
+	All           TradeReport  // every completed trade
+	Flows         FlowSum      // every flow since FlowsSince
+	Began         int64        // ms of the account's first event, as [Account.Since] was when it was noted last; 0 before
+	FlowsSince    int64        // ms from when on flows are counted: 0 where that is Began, MaxTime where it is not noted yet
+	NetIn         Decimal      // what came into the perpetuals account less what left it, USDC
+	NetSpot       Decimal      // likewise of the spot part
+	Volume        Decimal      // of fills of perpetuals since VolumeSince, quote units
+	SpotVolume    Decimal      // likewise of spot
+	VolumeSince   int64        // as FlowsSince
+	Sampled       int64        // ms of the full hour up to which the curve was sampled
+	CurveSince    int64        // ms before which points are of another curve: 0 for none
+	Apart         int64        // ms up to which points are kept apart
+	VenueUntil    int64        // ms up to which the venue's own curve is kept apart; 0 without it
+	LastOrder     Order        // newest order that was counted; Tid is its id
+	LastOperation int64        // newest fill or filled order, ms
 }
 
 // TradingDay is what an account did in one UTC day.
@@ -59,7 +63,9 @@ type TradingDay struct {
 // Activity sums up what an account did in a time.
 type Activity struct {
 	Fills            int64   // of perpetuals
-	Volume           Decimal // of fills, quote units
+	Volume, Taken    Decimal // of fills, quote units, and of those that took
+	SpotVolume       Decimal // of fills of spot, quote units
+	SpotTaken        Decimal // and of those that took
 	Fee              Decimal // of fills, quote units; negative is a rebate
 	Wins, Losses     int64   // fills with a positive and a negative closedPnl
 	Profit, Loss     Decimal // closedPnl of these, neither is negative
@@ -104,23 +110,32 @@ func AddOnOf(f *Fill, cost Decimal) AddOn {
 	return AddOnAtLoss
 }
 
-// Fill takes a fill in. One of spot is an operation and nothing else, and rows without a trade id
-// change nothing.
+// Fill takes a fill in. One of spot is an operation, has a volume and is nothing else, and rows
+// without a trade id change nothing.
 func (s *TraderStats) Fill(f *Fill, a AddOn) {
 	if f.Tid == 0 {
 		return
 	}
 	s.LastOperation = max(s.LastOperation, f.Time)
-	if IsSpot(f.Coin) {
-		return
+	notional, taken := f.Notional(), Decimal{}
+	if f.Crossed {
+		taken = notional
 	}
 	d := s.day(f.Time)
+	if IsSpot(f.Coin) {
+		s.SpotVolume = s.SpotVolume.Add(notional)
+		if d != nil {
+			d.SpotVolume, d.SpotTaken = d.SpotVolume.Add(notional), d.SpotTaken.Add(taken)
+		}
+		return
+	}
+	s.Volume = s.Volume.Add(notional)
 	if d == nil {
 		return
 	}
 	d.Fills++
 	d.Active = 1
-	d.Volume = d.Volume.Add(f.Notional())
+	d.Volume, d.Taken = d.Volume.Add(notional), d.Taken.Add(taken)
 	d.Fee = d.Fee.Add(mustDecimal(f.Fee))
 	switch pnl := mustDecimal(f.ClosedPnl); pnl.Sign() {
 	case 1:
@@ -185,9 +200,11 @@ func (s *TraderStats) Order(o *OrderStatus) {
 	}
 }
 
-// Moved takes in what came into the account's perpetuals from elsewhere, its own spot part
-// included, negative of what left, USDC.
-func (s *TraderStats) Moved(perpIn Decimal) { s.NetIn = s.NetIn.Add(perpIn) }
+// Moved takes in what came into the account's perpetuals and into its spot part from
+// elsewhere, the other part included, negative of what left, USDC.
+func (s *TraderStats) Moved(perpIn, spotIn Decimal) {
+	s.NetIn, s.NetSpot = s.NetIn.Add(perpIn), s.NetSpot.Add(spotIn)
+}
 
 // Ledger takes a ledger update in, but for what it moves. A deposit of another token counts
 // with what it was worth when it came, see [Ledger.Worth].
@@ -204,35 +221,20 @@ func (s *TraderStats) Ledger(l *Ledger, m *Markets, marks Marks) {
 	}
 }
 
-// Value takes in what the account's perpetuals are worth. The first value of an hour
-// stands for the hour; later ones change nothing.
-func (s *TraderStats) Value(ms int64, value Decimal) {
-	s.value(AccountValue{Time: Hour1.StartMs(ms), Value: MicrosOf(value), NetIn: MicrosOf(s.NetIn)})
-}
-
-func (s *TraderStats) value(v AccountValue) {
-	if n := len(s.Hours); n > 0 && s.Hours[n-1].Time >= v.Time {
-		return
-	}
-	s.Hours = append(s.Hours, v)
-	old := 0
-	for old < len(s.Hours) && s.Hours[old].Time < v.Time-StatHours*hourMs {
-		old++
-	}
-	s.Hours = slices.Delete(s.Hours, 0, old)
-}
-
 // Since returns what folds on from s without what s holds: what it takes in can be
 // merged into s. It is much smaller than s.
 func (s *TraderStats) Since() TraderStats {
-	return TraderStats{Began: s.Began, FlowsSince: s.FlowsSince, NetIn: s.NetIn, LastOrder: s.LastOrder, LastOperation: s.LastOperation}
+	since := *s
+	since.Days, since.Curve, since.All, since.Flows = nil, nil, TradeReport{}, FlowSum{}
+	return since
 }
 
 // Merge takes in what was folded on from s, see [TraderStats.Since]: then s is as if it
 // had taken in the events itself.
 func (s *TraderStats) Merge(since *TraderStats) {
-	s.NetIn, s.LastOrder, s.LastOperation = since.NetIn, since.LastOrder, since.LastOperation
-	s.Began, s.FlowsSince = since.Began, since.FlowsSince
+	of := *s
+	*s = *since
+	s.Days, s.Curve, s.All, s.Flows = of.Days, of.Curve.Merge(since.Curve), of.All, of.Flows
 	s.All.Merge(&since.All)
 	s.Flows.add(since.Flows)
 	for i := range since.Days {
@@ -246,9 +248,6 @@ func (s *TraderStats) Merge(since *TraderStats) {
 		d.merge(&did)
 		s.complete(d, *day)
 		d.mergeFlows(day)
-	}
-	for _, v := range since.Hours {
-		s.value(v)
 	}
 }
 
@@ -393,7 +392,8 @@ func (s *TraderStats) Active(first, last int64) (sum Activity) {
 
 func (a *Activity) merge(o *Activity) {
 	a.Fills += o.Fills
-	a.Volume, a.Fee = a.Volume.Add(o.Volume), a.Fee.Add(o.Fee)
+	a.Volume, a.Taken, a.Fee = a.Volume.Add(o.Volume), a.Taken.Add(o.Taken), a.Fee.Add(o.Fee)
+	a.SpotVolume, a.SpotTaken = a.SpotVolume.Add(o.SpotVolume), a.SpotTaken.Add(o.SpotTaken)
 	a.Wins, a.Losses = a.Wins+o.Wins, a.Losses+o.Losses
 	a.Profit, a.Loss = a.Profit.Add(o.Profit), a.Loss.Add(o.Loss)
 	a.AddOns, a.ProfitableAddOns = a.AddOns+o.AddOns, a.ProfitableAddOns+o.ProfitableAddOns
@@ -403,36 +403,24 @@ func (a *Activity) merge(o *Activity) {
 	a.Trades.Merge(o.Trades)
 }
 
-// Values are the account's values at full hours from one time to another, both
-// inclusive, ms.
-func (s *TraderStats) Values(from, to int64) []AccountValue {
-	first, _ := slices.BinarySearchFunc(s.Hours, from, func(v AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
-	end, _ := slices.BinarySearchFunc(s.Hours, to+1, func(v AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
-	if first >= end {
-		return nil
-	}
-	return s.Hours[first:end]
-}
-
 // Return is a profit made since a time relative to the capital behind it: what the
 // perpetuals account was worth at that time, or when it was first valued where no
 // trade had been completed before, with what has come in since, less what has left,
 // where that is more. It is nil where the worth was not known or there was no capital.
 func (s *TraderStats) Return(profit Decimal, from int64) *float64 {
-	if len(s.Hours) == 0 {
+	start, ok := AccountValue{}, false
+	for i := range s.Curve {
+		v, known := ScopePerp.Of(&s.Curve[i])
+		if known && ok && v.Time > from {
+			break
+		}
+		if known {
+			start, ok = v, true
+		}
+	}
+	if all := &s.All.Sum; !ok || start.Time > from && all.Count() > 0 && all.First < start.Time {
 		return nil
 	}
-	at, exact := slices.BinarySearchFunc(s.Hours, from, func(v AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
-	if !exact {
-		at--
-	}
-	if at < 0 {
-		if all := &s.All.Sum; all.Count() > 0 && all.First < s.Hours[0].Time {
-			return nil
-		}
-		at = 0
-	}
-	start := s.Hours[at]
 	capital := (start.Value + max(0, MicrosOf(s.NetIn)-start.NetIn)).Decimal()
 	if !capital.IsPos() {
 		return nil

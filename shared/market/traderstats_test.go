@@ -10,7 +10,6 @@ import (
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
-	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -179,7 +178,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	spot, dust := fill(noon, market.Buy, "0", "1", "1", "5"), fill(noon, market.Buy, "0", "1", "1", "5")
 	spot.Coin, dust.Tid = "@107", 0
 	var tokens market.TraderStats
-	if tokens.Fill(spot, market.NoAddOn); tokens.LastOperation != noon || len(tokens.Days) > 0 {
+	if tokens.Fill(spot, market.NoAddOn); tokens.LastOperation != noon || tokens.Days[0].Fills > 0 || tokens.Days[0].SpotTaken.IsPos() {
 		t.Errorf("of a fill of spot: last operation %d, %d days", tokens.LastOperation, len(tokens.Days))
 	}
 	s.Fill(spot, market.NoAddOn)
@@ -187,7 +186,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 	spot.Coin = "#441"
 	s.Fill(spot, market.NoAddOn)
 	s.Ledger(&market.Ledger{Time: noon + day, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "100"}, nil, nil)
-	s.Moved(dec(t, "100"))
+	s.Moved(dec(t, "100"), market.Decimal{})
 	for _, delta := range []string{ // a token counts with what the venue says that it is worth, else at its mark, if it has one
 		`{"token":"HYPE","amount":"2","usdcValue":"39.5"}`, `{"token":"HYPE","amount":"0.5"}`, `{"token":"PURR","amount":"7"}`,
 	} {
@@ -195,7 +194,7 @@ func TestWhatAnAccountDoesIsCountedByUTCDay(t *testing.T) {
 		s.Ledger(&l, &market.Markets{SpotCoins: map[string]string{"HYPE": "@107"}}, market.Marks{"@107": dec(t, "21")})
 	}
 	s.Ledger(&market.Ledger{Time: noon + day, Type: "accountClassTransfer"}, nil, nil)
-	s.Moved(dec(t, "-30"))
+	s.Moved(dec(t, "-30"), market.Decimal{})
 	order := market.OrderStatus{Time: noon + day, Coin: "BTC", Status: market.StatusFilled, ReduceOnly: true, OrderType: "Stop Market"}
 	for i, o := range []struct {
 		status, kind string
@@ -263,37 +262,12 @@ func TestAnAddOnIsInProfitWhereThePositionIs(t *testing.T) {
 	}
 }
 
-func TestValuesAreThoseOfFullHours(t *testing.T) {
-	t.Parallel()
-	var s market.TraderStats
-	s.Value(noon, dec(t, "100.0000004"))
-	s.Value(noon+1, dec(t, "200"))
-	s.Ledger(&market.Ledger{Time: noon + 2}, nil, nil)
-	s.Moved(dec(t, "5"))
-	s.Value(noon+2*hour+7, dec(t, "150"))
-	want := []market.AccountValue{{Time: noon, Value: 100_000_000}, {Time: noon + 2*hour, Value: 150_000_000, NetIn: 5_000_000}}
-	check.Equal(t, want, s.Hours)
-	for name, c := range map[string]struct {
-		from, to int64
-		want     int
-	}{"both edges": {noon, noon + 2*hour, 2}, "beyond the first": {noon + 1, noon + 2*hour, 1}, "short of the last": {noon, noon + 2*hour - 1, 1}, "between": {noon + 1, noon + hour, 0}, "backwards": {noon + hour, noon, 0}} {
-		if got := s.Values(c.from, c.to); len(got) != c.want {
-			t.Errorf("%s: %d values, want %d", name, len(got), c.want)
-		}
-	}
-	s.Value(noon+market.StatHours*hour, dec(t, "1"))
-	if len(s.Hours) != 3 {
-		t.Errorf("%d hours are kept, want 3", len(s.Hours))
-	}
-	s.Value(noon+(market.StatHours+1)*hour, dec(t, "1"))
-	if s.Hours[0].Time == noon {
-		t.Error("an hour is kept for longer than 30 days")
-	}
-}
-
 func TestReturnIsRelativeToTheCapital(t *testing.T) {
 	t.Parallel()
-	known := market.TraderStats{Hours: []market.AccountValue{{Time: noon, Value: 100_000_000}, {Time: noon + hour, Value: 200_000_000, NetIn: 50_000_000}}, NetIn: dec(t, "150")}
+	known := market.TraderStats{Curve: market.Curve{
+		{Time: noon, Perp: market.CurvePart{Value: 100_000_000}}, {Time: noon + hour/2, Perp: market.CurvePart{Unknown: true}},
+		{Time: noon + hour, Perp: market.CurvePart{Value: 200_000_000, NetIn: 50_000_000}},
+	}, NetIn: dec(t, "150")}
 	began := known
 	began.All.Sum.Add(trade(t, noon+1, "1"))
 	before := known
@@ -309,8 +283,8 @@ func TestReturnIsRelativeToTheCapital(t *testing.T) {
 		"since before, nothing traded":      {began, 0, 0.08},
 		"since before, traded unknown":      {before, 0, -1},
 		"no value known":                    {market.TraderStats{}, 0, -1},
-		"nothing there":                     {market.TraderStats{Hours: []market.AccountValue{{Time: noon}}}, noon, -1},
-		"what left does not reduce capital": {market.TraderStats{Hours: known.Hours, NetIn: dec(t, "-70")}, noon, 0.2},
+		"nothing there":                     {market.TraderStats{Curve: market.Curve{{Time: noon}}}, noon, -1},
+		"what left does not reduce capital": {market.TraderStats{Curve: known.Curve, NetIn: dec(t, "-70")}, noon, 0.2},
 	} {
 		got := c.stats.Return(dec(t, "20"), c.from)
 		if (got == nil) != (c.want < 0) || got != nil && *got != c.want {

@@ -125,7 +125,8 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 		p.wanted.again(c.address, now)
 		return
 	}
-	taken, before := *a, c.state.NetPerp
+	p.sample(c, newestOf(a))
+	taken, perp, netSpot := *a, c.state.NetPerp, c.state.NetSpot
 	if !spot {
 		taken.SpotTime, taken.Spot = 0, nil
 		if taken.Mode.Joint() && taken.Mode != c.state.Mode { // a mode is taken with the balances that are in it
@@ -135,9 +136,9 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	differences, anew := c.state.Anchor(&taken, p.markets, p.marks)
 	p.askSoon(c, c.state.SpotTime == 0 || taken.Mode != a.Mode, now)
 	if anew {
-		c.stats.ForgetValues()
+		c.stats.ForgetCurve(newestOf(a))
 	}
-	c.stats.Moved(c.state.NetPerp.Sub(before))
+	c.stats.Moved(c.state.NetPerp.Sub(perp), c.state.NetSpot.Sub(netSpot))
 	if c.state.Mode == market.ModeOther {
 		p.figures.unexplained.Add(1)
 	}
@@ -149,6 +150,7 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 			"coin", first.Coin, "field", first.Field, "folded", first.Folded.String(), "actual", first.Actual.String())
 	}
 	p.wanted.learned(c.address, taken.Leverages)
+	p.takePast(c, a, now)
 	c.soon = true
 	p.urgent = p.urgent || p.wanted.isFollowed(c.address)
 	p.change(c, now) // also of an account that the venue does not know: who reads the row need not ask

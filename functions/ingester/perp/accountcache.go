@@ -30,6 +30,9 @@ type account struct {
 	askedSoon int  // answers in a row that had to be asked for again at once
 	soon      bool // it is written with the next flush: somebody may wait for what the venue said
 
+	past   *store.SeriesRow   // of its curve, not written yet; nil for none
+	venue  *market.VenueCurve // which the past has not got yet; nil for none
+	asked  bool               // the venue was asked for that
 	bases  accounts.Bases
 	base   *store.SeriesRow        // of them, not written yet; nil for none
 	stored []market.CompletedTrade // while it is made again: of the newest time, as they are in their log

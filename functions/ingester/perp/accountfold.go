@@ -196,6 +196,11 @@ func (p *accountStates) receive(c *account, e *accountEvent, now time.Time) {
 func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market.Outcome {
 	outcome := market.Applied
 	perp, spot, told := c.state.NetPerp, c.state.NetSpot, c.state.Anchored > 0
+	var late lateEvent
+	if e.kind == fillEvent || e.kind == paymentEvent || e.kind == ledgerEvent {
+		p.sample(c, e.ms)
+		late = p.late(c, e.ms)
+	}
 	switch e.kind {
 	case fillEvent:
 		outcome = p.applyFill(c, e.fill, e.past, now)
@@ -214,7 +219,10 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 			return market.Duplicate
 		}
 	}
-	c.stats.Moved(c.state.NetPerp.Sub(perp))
+	c.stats.Moved(c.state.NetPerp.Sub(perp), c.state.NetSpot.Sub(spot))
+	if outcome == market.Applied {
+		p.correct(c, &late, now)
+	}
 	if told && c.state.Anchored == 0 { // what it has is not known any more
 		p.wanted.again(c.address, now)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/shared/market"
+	"quotary/shared/market/markettest"
 	"quotary/shared/testing/must"
 )
 
@@ -146,10 +147,10 @@ func TestWhatAnAccountIsWorthBeginsAnewWithAModeThatChangesItsMeaning(t *testing
 	w.told(said(1, "", ""))
 	c := w.p.cache[faultyAccount]
 	c.state.Mode = market.ModeUnknown // as of a row that was written before modes were known
-	c.stats.Value(noon.UnixMilli(), mustParse("2200"))
+	markettest.Valued(&c.stats.TraderStats, noon.UnixMilli(), mustParse("2200"))
 	w.told(unified(2, 2))
-	if all := c.stats.All(); len(all.Hours) > 0 {
-		t.Errorf("%d hours go on", len(all.Hours))
+	if all := c.stats.All(); len(all.Curve) > 0 || all.CurveSince == 0 {
+		t.Errorf("%d points go on, the curve begins at %d", len(all.Curve), all.CurveSince)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/hourmarks"
 	"quotary/shared/store"
 )
 
@@ -38,13 +39,17 @@ func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	for _, one := range p.due(now, settle) {
 		if rows := p.rows(one, now); rows != nil {
-			c.Coarse = appendBase(c.Coarse, one)
+			c.Coarse = appendFirst(c.Coarse, one)
 			c.Fine = append(c.Fine, rows...)
 		}
 	}
 	if !p.listed && (settle || len(p.broken) <= writeMost) {
 		p.listed = true
 		c.Views = []engine.View{engine.ViewOf(accounts.PublishedBroken, slices.Collect(maps.Keys(p.broken)))}
+	}
+	if !p.hoursListed {
+		p.hoursListed = true
+		c.Views = append(c.Views, engine.ViewOf(hourmarks.Published, *p.hours.Clone()))
 	}
 	p.evict(now)
 	p.figures.show(p)
@@ -79,7 +84,7 @@ func (p *accountStates) due(now time.Time, all bool) (list []*account) {
 func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	delete(p.dirty, c)
 	c.changed, c.soon = time.Time{}, false
-	p.value(c, now)
+	p.wantIfLarge(c, now)
 	own := accounts.RowOf(c.state, c.bases)
 	switch {
 	case c.rebuild != nil: // its rows stay as they are until it ends
@@ -94,19 +99,11 @@ func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	return []store.SeriesRow{own, c.stats.Row(c.state, version(own.Extra))}
 }
 
-// marksFor is how old the marks may be at which an account is valued.
-const marksFor = 2 * time.Minute
-
-// value notes what an account is worth at this hour, where that is known, and wants it
-// anchored if it holds much.
-func (p *accountStates) value(c *account, now time.Time) {
-	if p.markets == nil || now.Sub(time.UnixMilli(p.marked)) > marksFor || now.Sub(time.UnixMilli(c.state.Time)) > marksFor {
-		return
+// wantIfLarge wants an account anchored if it holds much, as far as that is known now.
+func (p *accountStates) wantIfLarge(c *account, now time.Time) {
+	if p.markets != nil && now.Sub(time.UnixMilli(p.marked)) <= marksFor && now.Sub(time.UnixMilli(c.state.Time)) <= marksFor {
+		p.wanted.wantIfLarge(c.state, p.markets, p.marks, now)
 	}
-	if worth, ok := c.state.PerpValue(p.markets, p.marks); ok && c.rebuild == nil {
-		c.stats.Value(now.UnixMilli(), worth)
-	}
-	p.wanted.wantIfLarge(c.state, p.markets, p.marks, now)
 }
 
 // unfolded reports whether the events of an account wait for its rows, for the fills or
@@ -128,11 +125,14 @@ func (p *accountStates) change(c *account, now time.Time) {
 	}
 }
 
-// appendBase appends the base that an account has got since its last rows.
-func appendBase(rows []store.SeriesRow, c *account) []store.SeriesRow {
-	if c.base != nil {
-		rows = append(rows, *c.base)
-		c.base = nil
+// appendFirst appends what is written before the rows of an account: the base that it has got
+// since its last ones, and its past.
+func appendFirst(rows []store.SeriesRow, c *account) []store.SeriesRow {
+	for _, row := range []**store.SeriesRow{&c.base, &c.past} {
+		if *row != nil {
+			rows = append(rows, **row)
+			*row = nil
+		}
 	}
 	return rows
 }

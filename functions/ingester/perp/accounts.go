@@ -9,6 +9,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/hourmarks"
 	"quotary/shared/data/meta"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -54,6 +55,11 @@ type accountStates struct {
 	awaiting map[*account]struct{}   // of which the venue is being asked
 	types    map[string]bool         // of ledger updates that nobody knows, as the log says
 
+	hours       hourmarks.View        // the marks of full hours, at which curves are valued
+	hoursListed bool                  // the view of them is as they are
+	moving      map[*account]struct{} // whose older points are to be moved to their pasts
+	chosen      map[*account]struct{} // of them, whose pasts are read for the batch at hand
+
 	markets *market.Markets
 	marks   market.Marks
 	marked  int64 // ms of the newest marks
@@ -64,6 +70,7 @@ func newAccountStates(wanted *wantedAccounts, log *slog.Logger) *accountStates {
 	return &accountStates{
 		log: log, wanted: wanted, most: cachedAccounts, cache: map[string]*account{}, dirty: map[*account]struct{}{}, awaiting: map[*account]struct{}{},
 		broken: map[string]bool{}, types: map[string]bool{}, marks: market.Marks{},
+		hoursListed: true, moving: map[*account]struct{}{}, chosen: map[*account]struct{}{},
 	}
 }
 
@@ -76,10 +83,10 @@ func (p *accountStates) Folds() []engine.Fold[*Batch] {
 	return slices.Concat(storedFills, storedPayments, storedLedgers)
 }
 
-// Restores has who is to be made again, the descriptions of the markets and the mark
-// prices.
+// Restores has who is to be made again, the descriptions of the markets, the mark prices and
+// those of full hours.
 func (p *accountStates) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(accounts.PublishedBroken), engine.Restores(meta.Published), restoredContexts}
+	return []engine.RestoredView{engine.Restores(accounts.PublishedBroken), engine.Restores(meta.Published), restoredContexts, engine.Restores(hourmarks.Published)}
 }
 
 // Restore takes broken accounts, markets and marks from the views.
@@ -111,7 +118,8 @@ func (p *accountStates) Restore(views map[string][]byte) error {
 		p.marks[coin] = mark.px
 	}
 	p.marked = v.Time
-	return nil
+	p.hours, err = engine.Restored(views, hourmarks.Published)
+	return err
 }
 
 // Joined lets what is to be made again begin.
@@ -125,6 +133,7 @@ func (p *accountStates) Prefetch(b *Batch, r *engine.Reads) {
 		wantAccount(r, address)
 	}
 	p.wantLogs(r)
+	p.wantPasts(r)
 }
 
 // wantAccount asks for the rows of an account.
@@ -162,7 +171,7 @@ func (p *accountStates) Apply(b *Batch, r *engine.Reads, now time.Time) error {
 		return err
 	}
 	p.run(now)
-	return nil
+	return p.movePoints(r, now)
 }
 
 // describe takes over markets and marks.
@@ -172,9 +181,11 @@ func (p *accountStates) describe(b *Batch) {
 	}
 	for i := range b.Contexts {
 		c := &b.Contexts[i]
+		p.keepMarks(c.Time)
 		for k := range c.Coins {
 			p.marks[c.Coins[k].Coin] = c.Coins[k].Mark
 		}
 		p.marked = max(p.marked, c.Time)
 	}
+	p.keepMarks(p.marked)
 }

@@ -11,7 +11,8 @@
 //	log payments     one row what an account paid and received as funding at an hour
 //	log completedtrades one row a position that was closed
 //	series accounts     the state of each account
-//	series accountstats how each account trades
+//	series accountstats how each account trades, and what it was worth at full hours
+//	view hourmarks      the mark prices of full hours, at which accounts are valued
 //	view brokenaccounts accounts that are to be made again: read by this package alone, after a restart
 //	series klines    candles with taker volume; a one-second row has its trades as Extra
 //	series topfills  the largest fills of each bucket

@@ -35,6 +35,7 @@ type ownWant struct {
 	until time.Time // for as long
 	after time.Time // an earlier anchor does not do
 	coins map[string]bool
+	past  bool // what it was worth is to be asked for
 }
 
 const (
@@ -108,6 +109,21 @@ func (w *wantedAccounts) again(address string, now time.Time) {
 	}
 }
 
+// past wants what an account was worth before it was known, if the account is wanted at all.
+func (w *wantedAccounts) past(address string, now time.Time) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.followed[address] == nil && w.own[address] == nil {
+		return
+	}
+	if one := w.want(address, now); one != nil {
+		one.past, one.after = true, now
+	}
+}
+
 // wantIfLarge wants an account if its positions or its value reach the value that is set.
 func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks market.Marks, now time.Time) {
 	if w == nil {
@@ -144,20 +160,21 @@ func (w *wantedAccounts) list(followed followrequests.List[string], now time.Tim
 			delete(w.own, address)
 		} else if unfollowed {
 			w.others++
-			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: anchorValued, After: one.after, Coins: slices.Sorted(maps.Keys(one.coins))})
+			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: anchorValued, After: one.after, Coins: slices.Sorted(maps.Keys(one.coins)), Past: one.past})
 		}
 	}
 	for address, by := range w.followed {
 		want := hyperliquid.WantedAnchor{Address: address, By: by, Every: anchorEvery, Followed: true}
 		if one := w.own[address]; one != nil {
-			want.After, want.Coins = one.after, slices.Sorted(maps.Keys(one.coins))
+			want.After, want.Coins, want.Past = one.after, slices.Sorted(maps.Keys(one.coins)), one.past
 		}
 		list = append(list, want)
 	}
 	return list
 }
 
-// learned notes that the venue has told the leverage of coins.
+// learned notes that the venue has told the leverage of coins, and what the account was worth
+// or that it does not.
 func (w *wantedAccounts) learned(address string, leverages map[string]market.Leverage) {
 	if w == nil {
 		return
@@ -165,6 +182,7 @@ func (w *wantedAccounts) learned(address string, leverages map[string]market.Lev
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if one := w.own[address]; one != nil {
+		one.past = false
 		for coin := range leverages {
 			delete(one.coins, coin)
 		}

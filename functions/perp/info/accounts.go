@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 )
 
 // clearinghouseState is the perp side of an account in a dex, at the mark prices that are known.
@@ -61,4 +63,53 @@ func (i *info) activeAsset(ctx context.Context, in *catalog.InfoIn) (json.RawMes
 		}
 	}
 	return api.Encode(asset)
+}
+
+// portfolio is what an account was worth and earned in each window, in the venue's own shape.
+func (i *info) portfolio(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+	v, _, err := i.accounts.Known(ctx, *in.User)
+	if err != nil {
+		return nil, err
+	}
+	list := [][2]any{}
+	for c, err := range i.accounts.Curves(ctx, &v) {
+		if err != nil {
+			return nil, err
+		}
+		for _, scope := range [...]market.Scope{market.ScopeAll, market.ScopePerp} {
+			for _, window := range [...]string{"day", "week", "month", "allTime"} {
+				name := window
+				if scope == market.ScopePerp {
+					name = "perp" + strings.ToUpper(window[:1]) + window[1:]
+				}
+				list = append(list, [2]any{name, curveOf(&c, scope, accountlookup.PortfolioDays[window], api.Now(ctx).UnixMilli())})
+			}
+		}
+	}
+	return api.Encode(list)
+}
+
+// portfolioCurve is a window of a portfolio.
+type portfolioCurve struct {
+	AccountValueHistory [][2]any `json:"accountValueHistory"`
+	PnlHistory          [][2]any `json:"pnlHistory"`
+	Vlm                 *string  `json:"vlm"`
+}
+
+func curveOf(c *accountlookup.Curve, s market.Scope, days, now int64) portfolioCurve {
+	of := portfolioCurve{AccountValueHistory: [][2]any{}, PnlHistory: [][2]any{}}
+	if c.TraderStats == nil {
+		return of
+	}
+	w, volume := c.Window(s, days, now)
+	for _, v := range w.Values {
+		of.AccountValueHistory = append(of.AccountValueHistory, [2]any{v.Time, market.Text(v.Value.Decimal())})
+	}
+	for _, v := range market.Earned(w.Values) {
+		of.PnlHistory = append(of.PnlHistory, [2]any{v.Time, market.Text(v.Value.Decimal())})
+	}
+	if volume != nil {
+		of.Vlm = new(market.Text(*volume))
+	}
+	return of
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/contexts"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -29,7 +31,7 @@ func (w *world) someAccount(t *testing.T) {
 			{Coin: "BTC", Szi: decimal("2"), Leverage: market.Leverage{Value: 20}, EntryPx: decimal("80000.0"), PositionValue: decimal("168053.0"), UnrealizedPnl: decimal("8053.0"), MaxLeverage: 40}}}},
 		Leverages: map[string]market.Leverage{"BTC": {Value: 20}},
 		Spot:      []market.SpotBalance{{Coin: "USDC", Total: decimal("50.5")}}, SpotTime: now}, nil, nil)
-	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&account)}))
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&account), accounts.Row(&market.Account{Address: "0xb0b0000000000000000000000000000000000002", Anchored: now})}))
 }
 
 func TestStatesOfAnAccount(t *testing.T) {
@@ -40,6 +42,15 @@ func TestStatesOfAnAccount(t *testing.T) {
 	w.golden(t, "clearinghouseState", `{"type":"clearinghouseState"`+user+`}`)
 	w.golden(t, "clearinghouseState-dex", `{"type":"clearinghouseState","dex":"xyz"`+user+`}`)
 	w.golden(t, "spotClearinghouseState", `{"type":"spotClearinghouseState"`+user+`}`)
+	stats := market.TraderStats{Sampled: market.Hour1.StartMs(w.Now().UnixMilli())}
+	at := func(hours int64) int64 { return stats.Sampled - hours*time.Hour.Milliseconds() }
+	for hours, perp := range map[int64]int64{800: 60_000, 100: 66_000, 2: 68_000, 1: 68_010} {
+		value := market.Micros(perp * 1_000_000).Decimal()
+		stats.AddPoint(at(hours), &market.Worth{Perp: value, PerpKnown: true, Spot: value, SpotKnown: hours < 100})
+	}
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accountstats.Row(alice, &stats)}))
+	w.golden(t, "portfolio", `{"type":"portfolio"`+user+`}`)
+	w.golden(t, "portfolio-unknown", `{"type":"portfolio","user":"0xb0b0000000000000000000000000000000000002"}`)
 	w.golden(t, "activeAssetData", `{"type":"activeAssetData","coin":"BTC"`+user+`}`)
 	w.golden(t, "activeAssetData-untraded", `{"type":"activeAssetData","coin":"xyz:GOLD"`+user+`}`)
 	for body, want := range map[string]string{

@@ -45,6 +45,7 @@ func newInfo(log *store.Log, series *store.Series, wanted *followrequests.Store,
 // type needs are there.
 var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.RawMessage, error){
 	"activeAssetData":      (*info).activeAsset,
+	"portfolio":            (*info).portfolio,
 	"allMids":              (*info).allMids,
 	"meta":                 (*info).perpMeta,
 	"spotMeta":             (*info).spotMeta,

@@ -46,6 +46,12 @@ func (r *reader) register(family *api.Family) {
 	api.Handle(family, catalog.NetFlow, r.netFlow)
 	api.Handle(family, catalog.BatchNetFlow, r.batchNetFlow)
 
+	api.Handle(family, catalog.Portfolio, r.portfolio)
+	api.Handle(family, catalog.Pnls, r.pnls)
+	api.Handle(family, catalog.BatchPnls, r.batchPnls)
+	api.Handle(family, catalog.MaxDrawdown, r.maxDrawdown)
+	api.Handle(family, catalog.BatchMaxDrawdown, r.batchMaxDrawdown)
+
 	api.Handle(family, catalog.CompletedTrades, r.completedTrades)
 	api.Handle(family, catalog.CompletedTradesByTime, r.completedTradesByTime)
 	api.Handle(family, catalog.BestTrades, r.bestTrades)

@@ -8,6 +8,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
 )
@@ -65,11 +66,14 @@ func (r *reader) completedPositionExecutions(ctx context.Context, in catalog.Com
 
 // history is how a position developed.
 func (r *reader) history(ctx context.Context, l *lifetime) (*catalog.PositionHistory, error) {
-	stats, err := r.statsOf(ctx, l.address)
-	if err != nil {
-		return nil, err
+	for stats, err := range accountstats.ReadCurves(ctx, r.series, []string{l.address}) {
+		if err != nil {
+			return nil, err
+		}
+		if stats.TraderStats != nil {
+			l.worth = stats.Curve.Values(nil, market.ScopePerp)
+		}
 	}
-	l.worth = stats.Hours
 	h := &catalog.PositionHistory{PositionIs: l.is()}
 	for i := range l.steps {
 		s := &l.steps[i]

@@ -27,6 +27,7 @@ import (
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/payments"
 	"quotary/shared/market"
+	"quotary/shared/market/markettest"
 	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
@@ -185,7 +186,7 @@ func TestTheLeverageInEffectIsThatOfTheHourBefore(t *testing.T) {
 	w := newAccountWorld(t)
 	w.long(t)
 	var stats market.TraderStats
-	stats.Value(minute(120), decimal(t, "1000"))
+	markettest.Valued(&stats, minute(120), decimal(t, "1000"))
 	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accountstats.Row(alice, &stats)}))
 	var got []string
 	for _, p := range apitest.Data[catalog.PositionHistory](t, w.Get(t, w.SubKey, ofAlice+"/current-position-history/BTC")).History {

@@ -59,11 +59,11 @@ func (s *tradeSum) row(address catalog.Address) catalog.AddressStatisticsRow {
 	return row
 }
 
-// drawdownDays is for how many days the values of accounts are kept.
+// drawdownDays is for how many days the drawdown of all time is looked for.
 const drawdownDays = 30
 
 // tradeSums sums up what accounts completed in a number of days up to now, or in all
-// time for 0. It reads one row an account, and of those that traded much at the edge of
+// time for 0. It reads two rows an account, and of those that traded much at the edge of
 // the window the trades there.
 func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, days int64) ([]tradeSum, error) {
 	from, now := window(api.Now(ctx), days)
@@ -74,11 +74,12 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 	sums := make([]tradeSum, 0, len(addresses))
 	var reads []missing
 	var unknown []string
-	for stats, err := range accountstats.Read(ctx, r.series, accountlookup.Texts(addresses)) {
+	var values []market.AccountValue
+	for stats, err := range accountstats.ReadCurves(ctx, r.series, accountlookup.Texts(addresses)) {
 		if err != nil {
 			return nil, err
 		}
-		if stats == nil {
+		if stats.TraderStats == nil {
 			unknown = append(unknown, string(addresses[len(sums)]))
 			sums = append(sums, tradeSum{})
 			continue
@@ -91,7 +92,8 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 				reads = append(reads, missing{len(sums), span})
 			}
 		}
-		if d, known := market.MaxDrawdown(stats.Values(valued, now)); known {
+		values = stats.Curve.Between(valued, now).Values(values[:0], market.ScopePerp)
+		if d, known := market.MaxDrawdown(values); known {
 			sum.drawdown = &d.Fraction
 		}
 		sums = append(sums, sum)
@@ -150,13 +152,13 @@ func (r *reader) behaviorMetrics(ctx context.Context, in catalog.BehaviorMetrics
 	in.Addresses = accountlookup.Distinct(in.Addresses)
 	rows := make([]catalog.BehaviorMetricsRow, 0, len(in.Addresses))
 	var unknown []string
-	for stats, err := range accountstats.Read(ctx, r.series, accountlookup.Texts(in.Addresses)) {
+	for stats, err := range accountstats.ReadCurves(ctx, r.series, accountlookup.Texts(in.Addresses)) {
 		if err != nil {
 			return nil, err
 		}
 		address, row := string(in.Addresses[len(rows)]), catalog.BehaviorMetricsRow{TotalPnl: "0"}
-		if stats != nil {
-			row = behavior(stats, now, int64(in.Period))
+		if stats.TraderStats != nil {
+			row = behavior(stats.TraderStats, now, int64(in.Period))
 		} else {
 			unknown = append(unknown, address)
 		}
@@ -188,7 +190,7 @@ func behavior(stats *market.TraderStats, now, period int64) catalog.BehaviorMetr
 	if trades.Count() > 0 {
 		row.TotalPnl = market.Text(trades.Pnl())
 	}
-	if d, known := market.MaxDrawdown(stats.Values((today-valuedDays+1)*dayMs, now)); known {
+	if d, known := market.MaxDrawdown(stats.Curve.Between((today-valuedDays+1)*dayMs, now).Values(nil, market.ScopePerp)); known {
 		row.MaxDrawdown = &d.Fraction
 	}
 	return row

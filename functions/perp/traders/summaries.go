@@ -9,12 +9,13 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
 	"quotary/shared/service/accountlookup"
+	"quotary/shared/store"
 )
 
 // accountSummaries sums up what accounts hold.
 func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([]catalog.AccountSummary, error) {
 	rows := []catalog.AccountSummary{}
-	return rows, r.each(ctx, in.Addresses, func(row catalog.AccountSummary, _ *market.TraderStats) error {
+	return rows, r.each(ctx, in.Addresses, accountstats.Read, func(row catalog.AccountSummary, _ *market.TraderStats) error {
 		rows = append(rows, row)
 		return nil
 	})
@@ -24,7 +25,11 @@ func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([
 func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisticsIn) ([]catalog.TraderStatisticsRow, error) {
 	from, now := window(api.Now(ctx), int64(in.Period))
 	rows := []catalog.TraderStatisticsRow{}
-	return rows, r.each(ctx, in.Addresses, func(a catalog.AccountSummary, stats *market.TraderStats) error {
+	read := accountstats.Read
+	if in.PnlList {
+		read = withCurves
+	}
+	return rows, r.each(ctx, in.Addresses, read, func(a catalog.AccountSummary, stats *market.TraderStats) error {
 		row := catalog.TraderStatisticsRow{
 			Address: a.Address, CurrentPosition: a.CurrentPosition, EffLeverage: a.EffLeverage, LastOperationAt: a.LastOperationAt, Leverage: a.Leverage,
 			MarginUsage: a.MarginUsage, MarginUsageRate: a.MarginUsageRate, PerpValue: a.PerpValue, SpotValue: a.SpotValue, TotalValue: a.TotalValue,
@@ -50,7 +55,7 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 		row.WinRate, row.LongWr, row.ShortWr = new(sum.WinRate()), new(sum.Long.WinRate()), new(sum.Short.WinRate())
 		curve := []catalog.PnlPoint{}
 		if in.PnlList {
-			for _, p := range market.Earned(stats.Values(valued, now)) {
+			for _, p := range market.Earned(stats.Curve.Between(valued, now).Values(nil, market.ScopePerp)) {
 				curve = append(curve, catalog.PnlPoint{Ts: p.Time, V: market.Text(p.Value.Decimal())})
 			}
 		}
@@ -60,9 +65,23 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 	})
 }
 
+// readStats reads how accounts trade, as [accountstats.Read] does.
+type readStats = func(context.Context, *store.Series, []string) iter.Seq2[*market.TraderStats, error]
+
+// withCurves reads all points of their curves too.
+func withCurves(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[*market.TraderStats, error] {
+	return func(yield func(*market.TraderStats, error) bool) {
+		for of, err := range accountstats.ReadCurves(ctx, series, addresses) {
+			if !yield(of.TraderStats, err) {
+				return
+			}
+		}
+	}
+}
+
 // each gives accounts to use, in the order of the addresses, each once: one that is not known
 // in time without statistics.
-func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func(catalog.AccountSummary, *market.TraderStats) error) error {
+func (r *reader) each(ctx context.Context, addresses []catalog.Address, read readStats, use func(catalog.AccountSummary, *market.TraderStats) error) error {
 	v, err := r.accounts.Value(ctx, addresses)
 	if err != nil {
 		return err
@@ -73,7 +92,7 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, use func
 			known = append(known, address)
 		}
 	}
-	stats, stop := iter.Pull2(accountstats.Read(ctx, r.series, known))
+	stats, stop := iter.Pull2(read(ctx, r.series, known))
 	defer stop()
 	for address, account := range v.Each() {
 		if account == nil {

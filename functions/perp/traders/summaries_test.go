@@ -17,6 +17,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/market"
+	"quotary/shared/market/markettest"
 	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
@@ -30,6 +31,7 @@ func openHoldings(t testing.TB, list ...*market.Account) *book {
 	b.World = apitest.Open(t, catalog.PerpTraders, func(open *apitest.World) {
 		b.log, b.series = open.Log(), open.Series()
 		views := open.Views(t)
+		b.views = views
 		described := meta.View{Time: now, Perps: map[string]json.RawMessage{
 			"":    json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40},{"name":"ETH","szDecimals":4,"maxLeverage":25}]}`),
 			"xyz": json.RawMessage(`{"universe":[{"name":"xyz:GOLD","szDecimals":3,"maxLeverage":20}]}`),
@@ -160,12 +162,12 @@ func TestStatisticsOfTraders(t *testing.T) {
 	b.complete(t, alice, "BTC", now-2000, 7, "12.345678", "0.25")
 	s := b.of(alice)
 	s.LastOperation = now - 2000
-	s.Value(now-8*dayMs, decimal(t, "1"))
-	s.Value(now-3*hourMs, decimal(t, "1000"))
+	markettest.Valued(s, now-8*dayMs, decimal(t, "1"))
+	markettest.Valued(s, now-3*hourMs, decimal(t, "1000"))
 	s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"}, nil, nil)
-	s.Moved(decimal(t, "50"))
-	s.Value(now-2*hourMs, decimal(t, "1040.5"))
-	s.Value(now-hourMs, decimal(t, "1060"))
+	s.Moved(decimal(t, "50"), market.Decimal{})
+	markettest.Valued(s, now-2*hourMs, decimal(t, "1040.5"))
+	markettest.Valued(s, now-hourMs, decimal(t, "1060"))
 	b.write(t)
 	a := b.post(t, "statistics", body{"addresses": []string{alice, carol}, "pnlList": true})
 	a.Golden(t, "statistics")

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
+	"quotary/shared/market/markettest"
 	"quotary/shared/service/accountlookup"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
@@ -36,6 +37,7 @@ type book struct {
 	wanted *followrequests.Store // the accounts that the venue is asked about; nil where none are held
 	stats  map[string]*market.TraderStats
 	trades []market.CompletedTrade
+	views  *store.Views // of accounts that are valued
 }
 
 func openBook(t testing.TB) *book {
@@ -308,9 +310,9 @@ func TestStatisticsOfAnAccount(t *testing.T) {
 	for i, value := range []string{"1000", "800", "600", "900"} {
 		if i == 2 {
 			s.Ledger(&market.Ledger{Time: now, Type: "accountClassTransfer"}, nil, nil)
-			s.Moved(decimal(t, "-100")) // no loss
+			s.Moved(decimal(t, "-100"), market.Decimal{}) // no loss
 		}
-		s.Value(now-int64(8-i)*hourMs, decimal(t, value))
+		markettest.Valued(s, now-int64(8-i)*hourMs, decimal(t, value))
 	}
 	b.write(t)
 	b.get(t, alice+"/addr-stat").Golden(t, "addr-stat")
@@ -460,17 +462,17 @@ func behaving(t testing.TB) *book {
 	fill := func(ms int64, pnl string, a market.AddOn) {
 		s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: ms, StartPosition: "0", Px: "100", Sz: "2", ClosedPnl: pnl, Fee: "0.5", Tid: 1}, a)
 	}
-	s.Value(today-8*dayMs, decimal(t, "500"))
+	markettest.Valued(s, today-8*dayMs, decimal(t, "500"))
 	fill(today-7*dayMs, "1000", market.NoAddOn) // a day before the last seven
 	b.complete(t, alice, "BTC", today-6*dayMs-1, 60, "1000", "0.5")
 	s.Ledger(&market.Ledger{Time: today - 6*dayMs, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "70"}, nil, nil)
-	s.Moved(decimal(t, "70"))
-	s.Value(today-6*dayMs, decimal(t, "1000"))
+	s.Moved(decimal(t, "70"), market.Decimal{})
+	markettest.Valued(s, today-6*dayMs, decimal(t, "1000"))
 	fill(today-6*dayMs, "30", market.NoAddOn)
 	fill(today-6*dayMs, "0.0", market.ProfitableAddOn)
 	fill(today-1, "-10", market.AddOnAtLoss)
 	fill(now, "-10", market.AddOnAtLoss)
-	s.Value(today, decimal(t, "750"))
+	markettest.Valued(s, today, decimal(t, "750"))
 	b.complete(t, alice, "BTC", today-6*dayMs, 60, "30", "0.5")
 	b.complete(t, alice, "BTC", today, 60, "-10", "0.5")
 	s.Order(&market.OrderStatus{Coin: "BTC", Time: today, Seq: 1, Status: market.StatusFilled, ReduceOnly: true, OrderType: "Take Profit Market"})
@@ -533,7 +535,7 @@ func BenchmarkBatchStatistics(b *testing.B) {
 			one := market.CompletedTrade{Coin: fmt.Sprintf("COIN%d", day%8), Start: now - day*dayMs - hourMs, End: now - day*dayMs + int64(i), Tid: int64(i), Pnl: decimal(b, fmt.Sprintf("%d.%06d", i%1000, day*7919)), OpenOrders: 1, CloseOrders: 1}
 			s.Complete(&one)
 			for hour := range int64(24) {
-				s.Value(now-day*dayMs+hour*hourMs, one.Pnl.Mul64(uint64(hour+1)))
+				markettest.Valued(s, now-day*dayMs+hour*hourMs, one.Pnl.Mul64(uint64(hour+1)))
 			}
 			if day%6 == 0 {
 				s.Flow(one.End, one.Pnl, market.Decimal{})

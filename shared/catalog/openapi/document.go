@@ -120,6 +120,12 @@ func partHeaders(e *catalog.Endpoint) Object {
 			"schema":      Object{"type": "string"},
 		}
 	}
+	if e.Venue {
+		sent[catalog.HeaderDataSource] = Object{
+			"description": "present where the answer begins with what the exchange itself says: \"venue until <time>\"",
+			"schema":      Object{"type": "string"},
+		}
+	}
 	if p, ok := catalog.ProgramOf(e.Function()); ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
 		sent[catalog.HeaderDataSince] = Object{
 			"description": "present where the answer would reach further back than the data is retained: since when it goes",

@@ -1,10 +1,11 @@
-// Package accountstats is how each account trades: one row an account, in which the
-// projection that folds them keeps [market.TraderStats], rewritten as the account goes
-// on. What answers for many accounts at once reads nothing but these rows.
+// Package accountstats is how each account trades, and what it was worth: one row an
+// account, in which the projection that folds them keeps [market.TraderStats], rewritten as
+// the account goes on, and one of its past, in which the older points of its curve are,
+// rewritten once a day. What answers for many accounts at once reads nothing but these rows.
 //
 // A row is binary, since an answer may take 2,000 of them. It is bounded by
 // what TraderStats keeps: a few hundred bytes of an account that trades now and then,
-// some 25 KB of one that trades all the time in hundreds of coins. Ten flows take some
+// some 20 KB of one that trades all the time in hundreds of coins. Ten flows take some
 // 130 bytes of it, and 37 KB more the most that are kept, of an account whose funds move at
 // every hour of 91 days.
 package accountstats
@@ -57,29 +58,76 @@ type body struct {
 	Account string `json:"account,omitempty"` // version of its own row
 }
 
-// Read returns what is known of accounts, in the order of the addresses, which may
-// repeat; nil of an account that is not known. What it yields is overwritten by the
-// next step. An error ends the sequence.
+// pastInterval stands where other series have the width of their buckets.
+const pastInterval = "past"
+
+// PastAt is the key of the row of an account's past.
+func PastAt(address string) store.SeriesAt {
+	at := At(address)
+	at.Interval = pastInterval
+	return at
+}
+
+// PastRow is the row of an account's past.
+func PastRow(address string, p *Past) store.SeriesRow {
+	at := PastAt(address)
+	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(body{}), Extra: AppendPast(nil, p)}}
+}
+
+// Read returns what is known of accounts but for the older points of their curves, in the
+// order of the addresses, which may repeat; nil of an account that is not known. What it
+// yields is overwritten by the next step. An error ends the sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[*market.TraderStats, error] {
 	return func(yield func(*market.TraderStats, error) bool) {
-		keys := make([]store.SeriesAt, len(addresses))
-		for i, address := range addresses {
-			keys[i] = At(address)
+		for one, err := range read(ctx, series, addresses, false) {
+			if !yield(one.TraderStats, err) {
+				return
+			}
+		}
+	}
+}
+
+// WithCurve is how an account trades, and all of its curve.
+type WithCurve struct {
+	*market.TraderStats                   // nil where the account is not known
+	Venue               market.VenueCurve // what the venue says of before
+}
+
+// ReadCurves returns what is known of accounts, as [Read] does, with all points of their
+// curves. It reads two rows of each.
+func ReadCurves(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[WithCurve, error] {
+	return read(ctx, series, addresses, true)
+}
+
+func read(ctx context.Context, series *store.Series, addresses []string, past bool) iter.Seq2[WithCurve, error] {
+	return func(yield func(WithCurve, error) bool) {
+		keys := make([]store.SeriesAt, 0, 2*len(addresses))
+		for _, address := range addresses {
+			keys = append(keys, At(address))
+			if past {
+				keys = append(keys, PastAt(address))
+			}
 		}
 		points, err := series.Load(ctx, keys)
 		if err != nil {
-			yield(nil, err)
+			yield(WithCurve{}, err)
 			return
 		}
 		var s market.TraderStats
 		var d decoder
-		for _, at := range keys {
-			of := &s
-			if p, known := points[at]; !known {
-				of = nil
+		for _, address := range addresses {
+			of := WithCurve{TraderStats: &s}
+			if p, known := points[At(address)]; !known {
+				of.TraderStats = nil
 			} else if err := d.decode(p.Extra, &s); err != nil {
-				yield(nil, fmt.Errorf("read %s: %w", at.SeriesKey, err))
+				yield(WithCurve{}, fmt.Errorf("read %s: %w", At(address).SeriesKey, err))
 				return
+			}
+			if p, known := points[PastAt(address)]; known && of.TraderStats != nil {
+				if of.Venue, err = d.past(p.Extra, &s); err != nil {
+					yield(WithCurve{}, fmt.Errorf("read %s: %w", PastAt(address).SeriesKey, err))
+					return
+				}
 			}
 			if !yield(of, nil) {
 				return

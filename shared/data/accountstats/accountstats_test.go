@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,7 +35,7 @@ func events() *rapid.Generator[[]func(*market.TraderStats)] {
 				event = func(s *market.TraderStats) { s.Fill(&f, addOn) }
 			case 1:
 				one, times := markettest.CompletedTrade().Draw(t, "trade"), rapid.SampledFrom([]int{1, 1, 10}).Draw(t, "times")
-				one.End, one.Start = ms, ms-rapid.Int64Range(0, dayMs).Draw(t, "held")
+				one.End, one.Start, one.Tid = ms, ms-rapid.Int64Range(0, dayMs).Draw(t, "held"), int64(len(list)) // of equal ones the order is not kept
 				event = func(s *market.TraderStats) {
 					for range times {
 						s.Complete(&one)
@@ -48,11 +49,11 @@ func events() *rapid.Generator[[]func(*market.TraderStats)] {
 				in := markettest.Parsed(9, 8).Draw(t, "in")
 				event = func(s *market.TraderStats) {
 					s.Ledger(&market.Ledger{Time: ms, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "5.25"}, nil, nil)
-					s.Moved(in)
+					s.Moved(in, market.Decimal{})
 				}
 			case 4:
 				value := markettest.Parsed(15, 8).Draw(t, "value")
-				event = func(s *market.TraderStats) { s.Value(ms, value) }
+				event = func(s *market.TraderStats) { markettest.Valued(s, ms, value) }
 			case 5:
 				perp, spot, times := markettest.Amount().Draw(t, "perp"), markettest.Amount().Draw(t, "spot"), rapid.SampledFrom([]int64{1, 1, 20}).Draw(t, "times")
 				event = func(s *market.TraderStats) {
@@ -90,17 +91,17 @@ func TestWhatIsKeptFoldsOnFromItsRow(t *testing.T) {
 			switch rapid.IntRange(0, 5).Draw(t, "between") {
 			case 0:
 				k.Row(&a, "v")
-				atOnce.Began = a.Since
+				atOnce.Began, atOnce.Curve = a.Since, atOnce.Curve.Thin()
 			case 1:
 				var err error
-				atOnce.Began = a.Since
+				atOnce.Began, atOnce.Curve = a.Since, atOnce.Curve.Thin()
 				if k, err = Keep(k.Row(&a, "v").Extra); err != nil {
 					t.Fatal(err)
 				}
 			case 2:
 				if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
 					must.Do(t, k.Restart(nil))
-					atOnce = market.TraderStats{Hours: atOnce.Hours}
+					atOnce = market.TraderStats{Curve: atOnce.Curve, CurveSince: atOnce.CurveSince, Apart: atOnce.Apart}
 				}
 			}
 		}
@@ -121,9 +122,10 @@ func TestStoredStatistics(t *testing.T) {
 			a := s.Active(0, 1<<40)
 			a.ProfitLossRatio()
 			a.FeeToDeposits(30)
-			market.MaxDrawdown(s.Values(0, 1<<60))
+			market.MaxDrawdown(s.Curve.Between(0, 1<<60).Values(nil, market.ScopeAll))
 			s.Return(s.NetIn, markettest.Base)
-			s.Value(markettest.Base, s.NetIn)
+			markettest.Valued(&s, markettest.Base, s.NetIn)
+			s.Curve.Thin()
 			s.NetFlow(0, 1<<60)
 			s.FlowsKnown()
 			s.Flow(markettest.Base, s.NetIn, s.NetIn)
@@ -139,9 +141,9 @@ func known(t testing.TB) *market.TraderStats {
 	var s market.TraderStats
 	s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: ms + 1, StartPosition: "1", Sz: "0.5", Px: "61234.5", ClosedPnl: "0.0", Fee: "1.25", Tid: 1}, market.ProfitableAddOn)
 	s.Ledger(&market.Ledger{Time: ms + 2, Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "5.25"}, nil, nil)
-	s.Moved(decimal("5.25"))
+	s.Moved(decimal("5.25"), market.Decimal{})
 	s.Complete(&market.CompletedTrade{Coin: "BTC", Long: true, Start: ms - 60_000, End: ms + 3, Tid: 7, Pnl: decimal("12.5"), Fee: decimal("0.25"), OpenOrders: 1, CloseOrders: 1})
-	s.Value(ms+4, decimal("1000.5"))
+	markettest.Valued(&s, ms+4, decimal("1000.5"))
 	return &s
 }
 
@@ -154,9 +156,16 @@ func TestStoredRowsOfEveryVersionAreRead(t *testing.T) {
 	second := known(t)
 	second.Began = 1_773_532_740_000
 	second.Flow(1_773_532_800_002, second.NetIn, market.Decimal{})
+	third := *second
+	third.Curve = slices.Clone(second.Curve)
+	for _, s := range []*market.TraderStats{first, second} { // they did not count volumes
+		s.Volume, s.VolumeSince, s.Curve[0].Perp.Volume = market.Decimal{}, market.MaxTime, 0
+	}
+	third.AddPoint(1_773_536_400_000, &market.Worth{Perp: third.NetIn, Spot: third.NetIn, PerpKnown: true, SpotKnown: true})
 	for stored, want := range map[string]*market.TraderStats{
-		"01428d040000008290d7ec9d6701dec0023b02000042ddefba01427d00000202428d040202000004c6a9070600417d000604c6a90701417d0186b2cde81dd0913ca0ef80050202000004c6a9078690d7ec9d6700417d00421900c6a907c6a907010342544302417d42190103425443018690d7ec9d67c6a9070e417d":                                       first,
-		"02428d04c0e6cfec9d670002428d04000000008290d7ec9d6701dec0027b02000042ddefba01427d00000202428d040202000004c6a9070600417d000604c6a90701417d010402428d04000186b2cde81dd0913ca0ef80050202000004c6a9078690d7ec9d6700417d00421900c6a907c6a907010342544302417d42190103425443018690d7ec9d67c6a9070e417d": second,
+		"01428d040000008290d7ec9d6701dec0023b02000042ddefba01427d00000202428d040202000004c6a9070600417d000604c6a90701417d0186b2cde81dd0913ca0ef80050202000004c6a9078690d7ec9d6700417d00421900c6a907c6a907010342544302417d42190103425443018690d7ec9d67c6a9070e417d":                                                                                                                   first,
+		"02428d04c0e6cfec9d670002428d04000000008290d7ec9d6701dec0027b02000042ddefba01427d00000202428d040202000004c6a9070600417d000604c6a90701417d010402428d04000186b2cde81dd0913ca0ef80050202000004c6a9078690d7ec9d6700417d00421900c6a907c6a907010342544302417d42190103425443018690d7ec9d67c6a9070e417d":                                                                             second,
+		"03428d040042ddefba0100c0e6cfec9d6700008090d7ec9d6700000002428d04000000008290d7ec9d6701dec0027b02000042ddefba01427d00000202428d040202000004c6a9070600417d000604c6a90701417d010402428d040002ab8090d7ec9d67c0ac93ba07a0ef8005a0a3f18ee40100069fbd92b507a0ef80050202000004c6a9078690d7ec9d6700417d00421900c6a907c6a907010342544302417d42190103425443018690d7ec9d67c6a9070e417d": &third,
 	} {
 		row := must.Get(hex.DecodeString(stored))(t)
 		got := must.Get(Decode(row))(t)
@@ -222,7 +231,7 @@ func busy() *market.TraderStats {
 		one.Fee, _ = market.ParseDecimal(fmt.Sprintf("1.%06d", i*31%1_000_000))
 		s.Complete(&one)
 		s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: end, StartPosition: "1", Sz: "0.12345", Px: "61234.5", ClosedPnl: market.Text(one.Pnl), Fee: "1.234567", Tid: 1}, market.ProfitableAddOn)
-		s.Value(end, one.Pnl)
+		markettest.Valued(&s, end, one.Pnl)
 		s.Flow(end, one.Pnl, one.Fee)
 	}
 	return &s
@@ -230,8 +239,10 @@ func busy() *market.TraderStats {
 
 func TestTheRowOfABusyAccountStaysFarBelowTheLimit(t *testing.T) {
 	t.Parallel()
-	row := Row("0xa11ce00000000000000000000000000000000001", busy())
-	const most = 64 << 10 // DynamoDB takes 400 KB
+	s := busy()
+	s.Curve = s.Curve.Thin()
+	row := Row("0xa11ce00000000000000000000000000000000001", s)
+	const most = 72 << 10 // DynamoDB takes 400 KB
 	if len(row.Extra) > most {
 		t.Errorf("the row has %d bytes, want at most %d", len(row.Extra), most)
 	}
@@ -266,7 +277,7 @@ func usual(n int64) *market.TraderStats {
 			s.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: end, StartPosition: "1", Sz: "0.12345", Px: "61234.5", ClosedPnl: market.Text(pnl), Fee: "1.234567", Tid: 1}, market.NoAddOn)
 		}
 		for hour := range int64(24) {
-			s.Value(int64(markettest.Base)+day*dayMs+hour*hourMs, pnl)
+			markettest.Valued(&s, int64(markettest.Base)+day*dayMs+hour*hourMs, pnl)
 		}
 	}
 	return &s
@@ -289,9 +300,9 @@ func BenchmarkRead(b *testing.B) {
 	storetest.PutSeries(b, series, rows...)
 	now := int64(markettest.Base) + 60*dayMs
 	for b.Loop() {
-		for s := range must.All(b, Read(b.Context(), series, addresses)) {
+		for s := range must.All(b, ReadCurves(b.Context(), series, addresses)) {
 			s.Within(now-30*dayMs, now)
-			market.MaxDrawdown(s.Values(now-30*dayMs, now))
+			market.MaxDrawdown(s.Curve.Between(now-30*dayMs, now).Values(nil, market.ScopePerp))
 		}
 	}
 	b.ReportMetric(float64(size)/accounts, "B/account")

@@ -8,11 +8,13 @@ import (
 	"quotary/shared/market"
 )
 
-// version opens an encoded row. Rows of the first version are read as well: they have no
-// flows, and do not say since when their account is known.
+// version opens an encoded row. Rows of the earlier versions are read as well: those of the
+// first have no flows and do not say since when their account is known, and both have values
+// of perpetuals alone, and no volumes but those of perpetuals by day.
 const (
-	version          = 2
+	version          = 3
 	versionWithFlows = 2
+	versionWithCurve = 3
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 	hourMs = 3_600_000
 )
 
-// Parts of a day that are there, as bits of one byte.
+// Parts of a day that are there, as bits of a number.
 const (
 	hasFills = 1 << iota
 	hasAddOns
@@ -30,16 +32,17 @@ const (
 	hasEach // the trades one by one, as many as there are
 	hasFlows
 	hasFlowsByHour // these are by full hours
+	hasTaken
+	hasSpot
 )
 
 // Append appends the row. Whole numbers are varints, decimals as [packed.Writer.Decimal]
-// has them, times differences: the days and hours to the one before, the trades and
-// flows of a day to the one before or the beginning of the day. An hour takes about five bytes, as it
-// mostly follows the one before without anything having come in or left.
+// has them, times differences: the days and points to the one before, the trades and
+// flows of a day to the one before or the beginning of the day.
 func Append(b []byte, s *market.TraderStats) []byte {
 	w := writer{packed.Writer{B: append(b, version)}}
-	w.Decimal(s.NetIn)
-	w.Int(s.Began, s.FlowsSince)
+	w.Decimal(s.NetIn, s.NetSpot, s.Volume, s.SpotVolume)
+	w.Int(s.Began, s.FlowsSince, s.VolumeSince, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil)
 	w.flow(s.Flows)
 	w.Int(s.LastOrder.Time, s.LastOrder.Seq, s.LastOrder.Tid, s.LastOperation)
 	w.Length(len(s.Days))
@@ -50,12 +53,7 @@ func Append(b []byte, s *market.TraderStats) []byte {
 		last = d.Day
 		w.day(d)
 	}
-	w.Length(len(s.Hours))
-	at := market.AccountValue{}
-	for _, v := range s.Hours {
-		w.hour(v, at)
-		at = v
-	}
+	w.curve(s.Curve)
 	w.report(&s.All)
 	return w.B
 }
@@ -64,8 +62,8 @@ type writer struct{ packed.Writer }
 
 func (w *writer) day(d *market.TradingDay) {
 	each := int64(len(d.Each)) == d.Trades.Count()
-	parts := byte(0)
-	has := func(bit byte, is bool) {
+	parts := uint64(0)
+	has := func(bit uint64, is bool) {
 		if is {
 			parts |= bit
 		}
@@ -78,10 +76,18 @@ func (w *writer) day(d *market.TradingDay) {
 	has(hasEach, d.Trades.Count() != 0 && each)
 	has(hasFlows, len(d.Flows) != 0)
 	has(hasFlowsByHour, d.FlowsByHour)
-	w.Byte(parts)
+	has(hasTaken, !d.Taken.IsZero())
+	has(hasSpot, !d.SpotVolume.IsZero())
+	w.Uint(parts)
 	if parts&hasFills != 0 {
 		w.Int(d.Fills, d.Wins, d.Losses)
 		w.Decimal(d.Volume, d.Fee, d.Profit, d.Loss)
+	}
+	if parts&hasTaken != 0 {
+		w.Decimal(d.Taken)
+	}
+	if parts&hasSpot != 0 {
+		w.Decimal(d.SpotVolume, d.SpotTaken)
 	}
 	if parts&hasAddOns != 0 {
 		w.Int(d.AddOns, d.ProfitableAddOns)
@@ -118,31 +124,6 @@ func (w *writer) day(d *market.TradingDay) {
 func (w *writer) flow(f market.FlowSum) {
 	w.Int(f.Count)
 	w.Decimal(f.Perp, f.Spot)
-}
-
-// What follows the change of an hour's value, as the two lowest bits of it.
-const (
-	afterGap = 1 << iota // hours since the one before, if it is not one
-	withFlow             // what came in or left
-	flagBits = iota
-)
-
-func (w *writer) hour(v, before market.AccountValue) {
-	step, flow := (v.Time-before.Time)/hourMs, int64(v.NetIn-before.NetIn)
-	head := int64(v.Value-before.Value) << flagBits
-	if step != 1 {
-		head |= afterGap
-	}
-	if flow != 0 {
-		head |= withFlow
-	}
-	w.Int(head)
-	if step != 1 {
-		w.Int(step)
-	}
-	if flow != 0 {
-		w.Int(flow)
-	}
 }
 
 func (w *writer) sum(s *market.TradeSum, from int64) {
@@ -182,17 +163,27 @@ func Decode(b []byte) (market.TraderStats, error) {
 type decoder struct {
 	each  []market.TradeEnd // of all days
 	flows []market.Flow     // likewise
+	older market.Curve      // of a row of the past
 }
 
 // decode reads a row into s, whose slices it overwrites.
 func (d *decoder) decode(b []byte, s *market.TraderStats) error {
-	r := reader{Reader: packed.Reader{B: b}, decoder: decoder{d.each[:0], d.flows[:0]}}
+	r := reader{Reader: packed.Reader{B: b}, decoder: decoder{d.each[:0], d.flows[:0], d.older}}
 	r.version = r.Byte()
 	r.Check(r.version > 0 && r.version <= version)
-	days, hours, coins, best := s.Days[:0], s.Hours[:0], s.All.Coins[:0], s.All.Best[:0]
-	*s = market.TraderStats{NetIn: r.Decimal(), FlowsSince: market.MaxTime}
+	days, curve, coins, best := s.Days[:0], s.Curve[:0], s.All.Coins[:0], s.All.Best[:0]
+	*s = market.TraderStats{NetIn: r.Decimal(), FlowsSince: market.MaxTime, VolumeSince: market.MaxTime}
+	if r.version >= versionWithCurve {
+		s.NetSpot, s.Volume, s.SpotVolume = r.Decimal(), r.Decimal(), r.Decimal()
+	}
 	if r.version >= versionWithFlows {
-		s.Began, s.FlowsSince, s.Flows = r.Int(), r.Int(), r.flow()
+		s.Began, s.FlowsSince = r.Int(), r.Int()
+	}
+	if r.version >= versionWithCurve {
+		s.VolumeSince, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil = r.Int(), r.Int(), r.Int(), r.Int(), r.Int()
+	}
+	if r.version >= versionWithFlows {
+		s.Flows = r.flow()
 	}
 	s.LastOrder, s.LastOperation = market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}, r.Int()
 	last := int64(0)
@@ -205,16 +196,12 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 		r.day(&day)
 		days = append(days, day)
 	}
-	at := market.AccountValue{}
-	n = r.Length(1)
-	hours = slices.Grow(hours, n)
-	for i := range n {
-		before := at.Time
-		r.hour(&at)
-		r.Check(i == 0 || at.Time > before)
-		hours = append(hours, at)
+	if r.version >= versionWithCurve {
+		curve = r.curve(curve)
+	} else if curve = r.hours(curve); len(curve) > 0 {
+		s.Sampled = curve[len(curve)-1].Time
 	}
-	s.Days, s.Hours, s.All = days, hours, market.TradeReport{Coins: coins, Best: best}
+	s.Days, s.Curve, s.All = days, curve, market.TradeReport{Coins: coins, Best: best}
 	r.report(&s.All)
 	*d = r.decoder
 	if !r.Done() {
@@ -224,8 +211,6 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 	return nil
 }
 
-func within(m market.Micros) bool { return m <= market.MaxMicros && m >= -market.MaxMicros }
-
 type reader struct {
 	packed.Reader
 	decoder
@@ -233,11 +218,22 @@ type reader struct {
 }
 
 func (r *reader) day(d *market.TradingDay) {
-	parts := r.Byte()
+	var parts uint64
+	if r.version >= versionWithCurve {
+		parts = r.Uint()
+	} else {
+		parts = uint64(r.Byte())
+	}
 	if parts&hasFills != 0 {
 		d.Active = 1
 		d.Fills, d.Wins, d.Losses = r.Int(), r.Int(), r.Int()
 		d.Volume, d.Fee, d.Profit, d.Loss = r.Decimal(), r.Decimal(), r.Decimal(), r.Decimal()
+	}
+	if parts&hasTaken != 0 {
+		d.Taken = r.Decimal()
+	}
+	if parts&hasSpot != 0 {
+		d.SpotVolume, d.SpotTaken = r.Decimal(), r.Decimal()
 	}
 	if parts&hasAddOns != 0 {
 		d.AddOns, d.ProfitableAddOns = r.Int(), r.Int()
@@ -289,21 +285,6 @@ func (r *reader) dayFlows(d *market.TradingDay) {
 
 func (r *reader) flow() market.FlowSum {
 	return market.FlowSum{Count: r.Int(), Perp: r.Decimal(), Spot: r.Decimal()}
-}
-
-// hour moves on to the next hour.
-func (r *reader) hour(v *market.AccountValue) {
-	head, step, flow := r.Int(), int64(1), int64(0)
-	if head&afterGap != 0 {
-		step = r.Int()
-	}
-	if head&withFlow != 0 {
-		flow = r.Int()
-	}
-	v.Time += step * hourMs
-	v.Value += market.Micros(head >> flagBits)
-	v.NetIn += market.Micros(flow)
-	r.Check(within(v.Value) && within(v.NetIn))
 }
 
 func (r *reader) sum(from int64) (s market.TradeSum) {

@@ -12,7 +12,9 @@ import (
 type Kept struct {
 	market.TraderStats
 
-	row []byte // what [Append] wrote; nil before the first
+	row    []byte // what [Append] wrote; nil before the first
+	points int    // of the curve in it
+	moved  int64  // ms up to which points are in the past by now
 }
 
 // Keep returns what is kept of a row.
@@ -21,7 +23,7 @@ func Keep(row []byte) (*Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Kept{s.Since(), row}, nil
+	return &Kept{TraderStats: s.Since(), row: row, points: len(s.Curve)}, nil
 }
 
 // All is the statistics with all that was folded.
@@ -37,42 +39,75 @@ func (k *Kept) All() market.TraderStats {
 	return s
 }
 
+// set has what is kept be s.
+func (k *Kept) set(s *market.TraderStats) {
+	k.TraderStats, k.row, k.points = s.Since(), Append(nil, s), len(s.Curve)
+}
+
 // Row is the row of an account with all that was folded, see [RowOf], from which is folded
-// on. It notes since when the account is known, and its flows are: those of a row that did
-// not count them, from the first row on that does.
+// on. It notes since when the account is known, and its flows and volumes are: those of a row
+// that did not count them, from the first row on that does.
 func (k *Kept) Row(a *market.Account, version string) store.SeriesRow {
 	k.Began = a.Since
 	if _, known := k.FlowsKnown(); !known {
 		k.FlowsSince = a.Time
 	}
+	if k.VolumeSince == market.MaxTime {
+		k.VolumeSince = a.Time
+	}
 	s := k.All()
+	s.Curve = s.Curve.Between(k.moved+1, market.MaxTime).Thin()
+	k.moved = 0
 	row := RowOf(a.Address, &s, version)
-	k.TraderStats, k.row = s.Since(), row.Extra
+	k.TraderStats, k.row, k.points = s.Since(), row.Extra, len(s.Curve)
 	return row
 }
 
-// ForgetValues forgets what the account was worth: what it is worth from now on is no more to
-// be compared with it.
-func (k *Kept) ForgetValues() {
+// ForgetCurve forgets what the account was worth before a time, ms: what it is worth from then
+// on is no more to be compared with it.
+func (k *Kept) ForgetCurve(before int64) {
 	s := k.All()
-	s.Hours = nil
-	k.TraderStats, k.row = s.Since(), Append(nil, &s)
+	s.Curve, s.CurveSince = nil, before
+	k.set(&s)
+}
+
+// Points is how many points of the curve are kept.
+func (k *Kept) Points() int { return k.points + len(k.Curve) }
+
+// MoveTo adds the points up to a time, ms, to the past of the account. The next row is without
+// them: it must be written behind that of the past.
+func (k *Kept) MoveTo(p *Past, upTo int64) {
+	of := k.All().Curve.Between(0, upTo)
+	p.Curve = p.Curve.Between(k.CurveSince, market.MaxTime).Merge(of).Thin()
+	k.moved, k.Apart = upTo, max(k.Apart, upTo)
+}
+
+// CorrectCurve changes the points behind a time, ms, that are not in the past yet.
+func (k *Kept) CorrectCurve(behind int64, change func(*market.CurvePoint)) {
+	s := k.All()
+	points := s.Curve.Between(behind+1, market.MaxTime)
+	for i := range points {
+		change(&points[i])
+	}
+	k.set(&s)
 }
 
 // Stored is what stands in the row, without what was folded since; nil before the first.
 func (k *Kept) Stored() []byte { return k.row }
 
 // Restart goes on from what stood in an earlier row, nil for none, to fold again what came
-// behind it. Only the values at full hours stay, which are in no event.
+// behind it. Only points of the curve stay: those that are not sampled again.
 func (k *Kept) Restart(row []byte) error {
-	s, hours := market.TraderStats{}, k.All().Hours
+	s, all := market.TraderStats{}, k.All()
 	if row != nil {
 		var err error
 		if s, err = Decode(row); err != nil {
 			return err
 		}
 	}
-	s.Hours = hours
-	k.TraderStats, k.row = s.Since(), Append(nil, &s)
+	s.Curve = s.Curve.Merge(all.Curve)
+	s.CurveSince, s.Apart, s.VenueUntil = all.CurveSince, all.Apart, all.VenueUntil
+	s.Curve = s.Curve.Between(s.CurveSince, market.MaxTime)
+	k.set(&s)
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/followrequests"
+	"quotary/shared/data/hourmarks"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
 	"quotary/shared/market"
@@ -55,13 +56,14 @@ type Accounts struct {
 	markets  *store.View[*market.Markets]
 	marks    *store.View[contexts.Marks]
 	orders   *store.View[openorders.Reserves]
+	hours    *store.View[hourmarks.View]
 }
 
 // New returns the accounts of a series for a function, valued by the views. The venue is
 // asked about those that are wanted.
 func New(function catalog.Family, series *store.Series, wanted *followrequests.Store, views *store.Views, clock func() time.Time) *Accounts {
 	return &Accounts{Patience: wanted.Wait, function: function, series: series, wanted: wanted,
-		markets: meta.Markets.Open(views, clock), marks: contexts.MarksOnly.Open(views, clock), orders: openorders.PublishedReserves.Open(views, clock)}
+		markets: meta.Markets.Open(views, clock), marks: contexts.MarksOnly.Open(views, clock), orders: openorders.PublishedReserves.Open(views, clock), hours: hourmarks.Published.Open(views, clock)}
 }
 
 // Valuation is accounts with the prices at which they are valued.
@@ -75,7 +77,7 @@ type Valuation struct {
 	now       time.Time
 }
 
-// Value reads accounts, at most 50 of them. Where the venue was never asked about one, or
+// Value reads accounts, at most 200 of them. Where the venue was never asked about one, or
 // long ago, the ingester is asked to, and the answer waited for a second at most, where nobody
 // has waited for it before and few requests of the caller's distributor wait.
 func (r *Accounts) Value(ctx context.Context, addresses []catalog.Address) (v Valuation, err error) {

@@ -87,8 +87,8 @@ func Day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 // Report is since when the data could be read that was read under its context.
 type Report struct {
-	mu    sync.Mutex
-	since time.Time
+	mu           sync.Mutex
+	since, venue time.Time
 }
 
 type reportKey struct{}
@@ -111,6 +111,23 @@ func Reached(ctx context.Context, since time.Time) {
 	if since.After(r.since) {
 		r.since = since
 	}
+}
+
+// FromVenue reports to the context's [Report], if it has one, that what is answered of before a
+// time is what the venue itself says.
+func FromVenue(ctx context.Context, until time.Time) {
+	if r, ok := ctx.Value(reportKey{}).(*Report); ok {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.venue = until
+	}
+}
+
+// Venue is until when what is answered is what the venue itself says; zero for not at all.
+func (r *Report) Venue() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.venue
 }
 
 // Since is the latest time that was reported: before it, something may be missing. It

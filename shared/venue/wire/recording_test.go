@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"quotary/shared/market"
 	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
@@ -52,6 +53,29 @@ func TestRecordedMarketsAreRead(t *testing.T) {
 				if list, malformed, err := wire.ParseFundings(c.Response, of[0].Coin); err != nil || malformed > 0 || len(list) != len(of) {
 					t.Errorf("%d of %d fundings, %d malformed, %v", len(list), len(of), malformed, err)
 				}
+			case "portfolio":
+				read, err := wire.ParsePortfolio(c.Response)
+				if err != nil || len(read.All) < 50 || len(read.Perp) < 50 {
+					t.Fatalf("%d and %d points, %v", len(read.All), len(read.Perp), err)
+				}
+				// The windows agree: what came in changes at a few deposits of the month alone, and
+				// not from window to window.
+				for _, list := range [...][]market.AccountValue{read.All, read.Perp} {
+					points, changes := 0, 0
+					for i, v := range list {
+						if i > 0 && v.Time > read.Until-29*86_400_000 {
+							points++
+							if d := v.NetIn - list[i-1].NetIn; d > 2 || d < -2 {
+								changes++
+								t.Logf("%s came in before %d", d.Decimal(), v.Time)
+							}
+						}
+					}
+					if points < 50 || changes > 10 {
+						t.Errorf("what came in changes %d times in %d points", changes, points)
+					}
+				}
+				t.Logf("a portfolio of %d and %d points", len(read.All), len(read.Perp))
 			case "l2Book":
 				checkBook(t, c.Response)
 			}

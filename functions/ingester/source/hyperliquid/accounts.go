@@ -48,6 +48,15 @@ func (i *Info) Mode(ctx context.Context, user string) (market.Mode, error) {
 	return wire.ParseMode(raw)
 }
 
+// Portfolio returns what an account was worth until now, as the venue tells it.
+func (i *Info) Portfolio(ctx context.Context, user string) (market.VenueCurve, error) {
+	var raw json.RawMessage
+	if err := i.ask(ctx, weightPortfolio, infoRequest{Type: "portfolio", User: user}, &raw); err != nil {
+		return market.VenueCurve{}, err
+	}
+	return wire.ParsePortfolio(raw)
+}
+
 // Leverage returns how an account borrows in a coin, whether it holds any of it or not.
 func (i *Info) Leverage(ctx context.Context, user, coin string) (market.Leverage, error) {
 	var raw json.RawMessage

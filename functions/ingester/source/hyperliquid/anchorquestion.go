@@ -45,8 +45,25 @@ func (f *anchorFollower) question(ctx context.Context, one WantedAnchor) (answer
 	if err := f.orders(ctx, &answer, used); err != nil {
 		return answer, err
 	}
+	answer.Past = f.past(ctx, one)
 	f.note(&answer, used, all, mode)
 	return answer, nil
+}
+
+// past is what an account was worth, nil where it is not asked for or refused.
+func (f *anchorFollower) past(ctx context.Context, one WantedAnchor) *market.VenueCurve {
+	if !one.Past {
+		return nil
+	}
+	past, err := f.Info.Portfolio(ctx, one.Address)
+	if err != nil {
+		if ctx.Err() == nil {
+			f.Stats.Malformed.Add(1)
+			f.Log.Warn("cannot learn what an account was worth", "address", one.Address, "error", err.Error())
+		}
+		return nil
+	}
+	return &past
 }
 
 // doubts reports whether the balances of an account look as in another mode than the one that is

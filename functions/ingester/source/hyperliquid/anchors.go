@@ -53,6 +53,7 @@ type WantedAnchor struct {
 	Every    time.Duration // how old its anchor may get
 	After    time.Time     // a question of before this time does not do; zero is any
 	Coins    []string      // in which its leverage is asked for
+	Past     bool          // what it was worth is asked for
 }
 
 const (
@@ -78,6 +79,8 @@ const (
 
 	weightLeverage = 20 // activeAssetData
 	weightMode     = 20 // userAbstraction
+
+	weightPortfolio = 20
 )
 
 // Follow asks until ctx ends or the sink fails. It owns a goroutine for each question,

@@ -158,6 +158,9 @@ func (f *anchorFollower) weight(k *anchored, one WantedAnchor, now time.Time) in
 	if one.wantsAgain(k.moded, now) {
 		weight += weightMode
 	}
+	if one.Past {
+		weight += weightPortfolio
+	}
 	return weight
 }
 
