@@ -15,8 +15,8 @@ type PortfolioScope struct {
 }
 
 // PortfolioMetrics are points at full hours and now: each hour of a day and a week, each sixth
-// of a month, else the last of each UTC day; with fewer where nothing was open that could
-// change. They are null where nothing is known of that part.
+// of a month, else the last of a UTC day, and of a week before 61 days; fewer where nothing was
+// open that could change. They are null where nothing is known of that part.
 type PortfolioMetrics struct {
 	AccountValueHistory *[]PnlPoint `json:"accountValueHistory"` // value, USDC, unrealized profit included
 	PnlHistory          *[]PnlPoint `json:"pnlHistory"`          // profit since the first point, USDC: the change of the value without what came in and left, so with unrealized profit, funding and fees

@@ -5,12 +5,17 @@ import (
 	"slices"
 )
 
-// How far back a curve has a point for every full hour in which something was open or
-// changed. Before that it has the last point of each UTC day, of which [curveDays] are kept.
+// CurveHours is for how many full hours a curve is sampled at each of them in which something
+// was open or changed, and before that at each midnight (UTC) of [curveDays].
 const (
 	CurveHours = 31 * 24
 	curveDays  = 4_000
 )
+
+// curveTiers are how dense a curve is kept: of each so many hours, which begin with a multiple
+// of them, the last point, in points that are older than days. A year of an account that always
+// has a position takes less than 4 KB so, which is what half a read unit reads.
+var curveTiers = [...]struct{ days, hours int64 }{{61, 7 * 24}, {31, 24}, {7, 6}, {0, 1}}
 
 // CurvePoint is what the two parts of an account were worth at a full hour, before anything
 // that happened at it, and what had come in and was traded until then. Who adds the two
@@ -103,26 +108,28 @@ func (c Curve) Merge(points Curve) Curve {
 	return c
 }
 
-// Thin drops what is older than a curve has: see [CurveHours]. A point at midnight is the
-// last one of the day that ends there.
+// Thin drops what a curve does not keep: all but the last point of each bucket, which is every
+// hour of 7 days, six hours of 31, a day of 61, and else a week. A point at the beginning of a
+// bucket is the last one of that before.
 func (c Curve) Thin() Curve {
-	if len(c) == 0 {
-		return c
-	}
-	hours := c[len(c)-1].Time - CurveHours*hourMs
-	if c[0].Time >= hours {
-		return c
-	}
-	kept, dayOf := c[:0], func(p *CurvePoint) int64 { return (p.Time - 1) / dayMs }
+	kept := c[:0]
 	for i := range c {
-		if c[i].Time >= hours || dayOf(&c[i]) != dayOf(&c[i+1]) { // the newest is never older
+		if i == len(c)-1 || bucketOf(c[i].Time, c[len(c)-1].Time) != bucketOf(c[i+1].Time, c[len(c)-1].Time) {
 			kept = append(kept, c[i])
 		}
 	}
-	if old, _ := kept.find(hours); old > curveDays {
-		kept = slices.Delete(kept, 0, old-curveDays)
+	return kept[max(0, len(kept)-curveDays):]
+}
+
+// bucketOf is the bucket of a point in a curve that ends at a time, ms: how wide it is, hours,
+// and its number.
+func bucketOf(ms, end int64) (bucket [2]int64) {
+	for _, tier := range curveTiers {
+		if bucket = [2]int64{tier.hours, (ms - 1) / (tier.hours * hourMs)}; ms < end-tier.days*dayMs {
+			break
+		}
 	}
-	return kept
+	return bucket
 }
 
 func (c Curve) find(ms int64) (int, bool) {

@@ -1,6 +1,7 @@
 package accountstats
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,7 +63,7 @@ func TestACurveIsReadWithItsPast(t *testing.T) {
 		}
 		storetest.PutSeries(t, series, k.Row(&a, "v"))
 		for got := range must.All(t, ReadCurves(t.Context(), series, []string{address})) {
-			if diff := cmp.Diff(whole, got.Curve, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(slices.Clone(whole).Thin(), got.Curve.Thin(), cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("(-whole +read):\n%s", diff)
 			}
 		}

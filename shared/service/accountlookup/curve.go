@@ -75,7 +75,7 @@ var PortfolioDays = map[string]int64{"day": 1, "week": 7, "month": 30, "allTime"
 
 // Window is a part of an account in a number of days up to now, or in all time for 0: its
 // values, some 200 of them at most a year (all full hours of 7 days, every sixth of 30, else
-// each midnight), and the notional of its fills, which is to the hour at the beginning and nil
+// one a day, and a week before 61 days), and the notional of its fills, which is to the hour at the beginning and nil
 // where it is not known.
 func (c *Curve) Window(s market.Scope, days, now int64) (w accountstats.Worth, volume *market.Decimal) {
 	from := int64(0)
