@@ -10,7 +10,7 @@ import (
 func TestACurveIsKeptThinnerTheOlderItIs(t *testing.T) {
 	t.Parallel()
 	var c market.Curve
-	first := int64(noon) / (7 * day) * (7 * day)
+	first := noon / (7 * day) * (7 * day)
 	for h := int64(1); h <= 400*24; h++ {
 		c = c.Merge(market.Curve{{Time: first + h*hour}})
 		if h%1000 == 0 {
