@@ -161,11 +161,14 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 const soonTries = 3
 
 // askSoon has an account asked about again whose balances could not be taken over, as they were
-// moved meanwhile.
+// moved meanwhile: the answer was missed in part.
 func (p *accountStates) askSoon(c *account, missing bool, now time.Time) {
 	if !missing {
 		c.askedSoon = 0
-	} else if c.askedSoon < soonTries {
+		return
+	}
+	p.figures.missed.Add(1)
+	if c.askedSoon < soonTries {
 		c.askedSoon++
 		p.wanted.again(c.address, now)
 	}
