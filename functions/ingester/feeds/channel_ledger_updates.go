@@ -40,7 +40,26 @@ type ledgerKey struct {
 	delta         string
 }
 
-type ledgerList struct{ updates []listedUpdate } // oldest first
+// ledgerList is the last updates of one account. Of one that was shed there are those that a
+// source may deliver once more.
+type ledgerList struct {
+	updates []listedUpdate // oldest first
+	recent  bool           // the others were shed
+	since   func() int64   // ms of the oldest update that may be delivered once more
+}
+
+func (l *ledgerList) size() (bytes int) {
+	for i := range l.updates {
+		bytes += 128 + len(l.updates[i].Hash) + len(l.updates[i].Delta)
+	}
+	return bytes
+}
+
+func (l *ledgerList) shed() {
+	l.recent = true
+	l.cut()
+	l.updates = slices.Clone(l.updates) // the array of all is let go
+}
 
 type listedUpdate struct {
 	Time  int64           `json:"time"`
@@ -83,7 +102,7 @@ func (ls *ledgerUpdates) history() bool { return ls.Venue == nil }
 // run publishes new snapshots of those that were incomplete, when the past is read.
 func (ls *ledgerUpdates) run(ctx context.Context) error {
 	return ls.completeSnapshots(ctx, func(ctx context.Context) error {
-		return ls.cache.complete(ctx, ls.load, func(address string, l *ledgerList) {
+		return ls.cache.complete(ctx, ls.recentOf, ls.load, func(address string, l *ledgerList) {
 			ls.hub.Publish(ls.topicName(address), ls.snapshot(address, l), hub.Event)
 		})
 	})
@@ -110,6 +129,7 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 			continue
 		}
 		l.cut()
+		ls.cache.changed(u.Address)
 		ls.hub.Publish(ls.topicName(u.Address), ledgerFrame(u.Address, updateMembers, []listedUpdate{one}), hub.Event)
 	}
 }
@@ -130,7 +150,7 @@ func (ls *ledgerUpdates) prune() {
 
 // recentOf lists the recent updates of an account. The caller holds ls.mu.
 func (ls *ledgerUpdates) recentOf(address string) *ledgerList {
-	l := &ledgerList{}
+	l := &ledgerList{since: ls.freshSince}
 	for i := range ls.recent.list {
 		if u := &ls.recent.list[i].one; u.Address == address {
 			l.add(listedUpdate{u.Time, u.Hash, u.Delta})
@@ -198,9 +218,15 @@ func (l *ledgerList) add(u listedUpdate) bool {
 	return true
 }
 
-// cut drops the oldest updates beyond what a snapshot has.
+// cut drops the oldest updates beyond what a snapshot has, or beyond what is kept without one.
 func (l *ledgerList) cut() {
-	l.updates = append(l.updates[:0], l.updates[max(0, len(l.updates)-ledgerKept):]...)
+	first := max(0, len(l.updates)-ledgerKept)
+	if l.recent {
+		for since := l.since(); first < len(l.updates) && l.updates[first].Time < since; {
+			first++
+		}
+	}
+	l.updates = append(l.updates[:0], l.updates[first:]...)
 }
 
 func ledgerFrame(address, kind string, list []listedUpdate) []byte {

@@ -26,10 +26,37 @@ type userFills struct {
 	recent recent[market.Fill]
 }
 
-// fillList is the last fills of one account, each as the venue writes it.
+// fillList is the last fills of one account, each as the venue writes it. Of one that was shed
+// there are the keys of the last ones that a source may deliver once more.
 type fillList struct {
-	fills []listedFill // oldest first
-	known map[fillKey]bool
+	fills    []listedFill // oldest first
+	known    map[fillKey]bool
+	bytes    int // of the bodies
+	keysOnly bool
+	since    func() int64 // ms of the oldest fill that may be delivered once more
+}
+
+const (
+	// shedFillsKept is how many keys of an account are kept where the rest is not.
+	shedFillsKept = 100
+	// fillSize is what a fill takes in memory beside its body, bytes.
+	fillSize = 256
+)
+
+func (l *fillList) size() int { return l.bytes + fillSize*len(l.fills) }
+
+func (l *fillList) shed() {
+	l.keysOnly = true
+	l.cut()
+	l.fills = slices.Clone(l.fills) // the array of all is let go
+	for i := range l.fills {
+		l.fills[i].body = nil
+	}
+	known := make(map[fillKey]bool, len(l.fills))
+	for i := range l.fills {
+		known[l.fills[i].key] = true
+	}
+	l.known, l.bytes = known, 0
 }
 
 type listedFill struct {
@@ -57,8 +84,11 @@ func (fs *userFills) topic(address string) hub.Topic {
 
 // snapshot is the frames of a snapshot. The caller holds fs.mu.
 func (fs *userFills) snapshot(address string, l *fillList) [][]byte {
-	newest := slices.Clone(l.fills)
-	slices.Reverse(newest)
+	var newest []listedFill
+	if !l.keysOnly {
+		newest = slices.Clone(l.fills)
+		slices.Reverse(newest)
+	}
 	kind := snapshotMembers
 	if fs.cache.incomplete(address) {
 		kind = incompleteMembers
@@ -71,7 +101,7 @@ func (fs *userFills) history() bool { return true }
 // run publishes new snapshots of those that were incomplete, when the past is read.
 func (fs *userFills) run(ctx context.Context) error {
 	return fs.completeSnapshots(ctx, func(ctx context.Context) error {
-		return fs.cache.complete(ctx, fs.load, func(address string, l *fillList) {
+		return fs.cache.complete(ctx, fs.recentOf, fs.load, func(address string, l *fillList) {
 			for _, frame := range fs.snapshot(address, l) {
 				fs.hub.Publish(fs.topicName(address), frame, hub.Event)
 			}
@@ -110,6 +140,7 @@ func (fs *userFills) add(list []market.Fill) {
 	}
 	for l, list := range fresh {
 		l.cut()
+		fs.cache.changed(owner[l])
 		for _, frame := range userFillsFrames(owner[l], updateMembers, list) {
 			fs.hub.Publish(fs.topicName(owner[l]), frame, hub.Event)
 		}
@@ -132,7 +163,7 @@ func (fs *userFills) prune() {
 
 // recentOf lists the recent fills of an account. The caller holds fs.mu.
 func (fs *userFills) recentOf(address string) *fillList {
-	l := &fillList{known: map[fillKey]bool{}}
+	l := &fillList{known: map[fillKey]bool{}, since: fs.freshSince}
 	for i := range fs.recent.list {
 		if f := &fs.recent.list[i].one; f.Address == address {
 			l.add(f)
@@ -174,8 +205,13 @@ func (l *fillList) add(f *market.Fill) (listedFill, bool) {
 		return one, false
 	}
 	one.body = f.AppendJSON(make([]byte, 0, 480))
+	kept := one
+	if l.keysOnly {
+		kept.body = nil
+	}
 	l.known[one.key] = true
-	l.fills = slices.Insert(l.fills, at, one)
+	l.bytes += len(kept.body)
+	l.fills = slices.Insert(l.fills, at, kept)
 	return one, true
 }
 
@@ -186,10 +222,15 @@ func (one *listedFill) after(other *listedFill) bool {
 	return one.seq > other.seq
 }
 
-// cut drops the oldest fills beyond what a snapshot has.
+// cut drops the oldest fills beyond what a snapshot has, or beyond what is kept without one.
 func (l *fillList) cut() {
-	for len(l.fills) > fillsKept {
+	most, since := fillsKept, int64(0)
+	if l.keysOnly {
+		most, since = shedFillsKept, l.since()
+	}
+	for len(l.fills) > most || len(l.fills) > 0 && l.fills[0].key.time < since {
 		delete(l.known, l.fills[0].key)
+		l.bytes -= len(l.fills[0].body)
 		l.fills = l.fills[1:]
 	}
 }

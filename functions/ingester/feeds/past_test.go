@@ -119,7 +119,7 @@ func TestAValueIsLoadedAgainWhereThePastIsReadMeanwhile(t *testing.T) {
 	fs := f.publishers[string(channel.UserFills)].(*userFills)
 	isRead, loads := false, 0
 	fs.cache.pastIsRead = func() bool { return isRead }
-	err := fs.cache.acquire(t.Context(), "acme", alice, func() *fillList { return &fillList{} }, func(_ context.Context, _ *fillList) error {
+	err := fs.cache.acquire(t.Context(), "acme", alice, func() *fillList { return fs.recentOf(alice) }, func(_ context.Context, _ *fillList) error {
 		loads++
 		isRead = true
 		return nil

@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -12,28 +13,52 @@ import (
 // than what was received since the start, a value for each key that somebody follows.
 // The lock is that of the events that change the values. Where pastIsRead is set, a
 // value that was loaded before that is true is incomplete until [refCache.complete].
+//
+// A value is needed whole only until it was shown to who asked for it. Values that are
+// [sheddable] together take room bytes at most: those that nobody has asked for the longest
+// are shed, and loaded again for the next who asks.
 type refCache[V any] struct {
 	mu         *sync.Mutex
 	entries    map[string]*entry[V]
 	pastIsRead func() bool
 	turn       turn
+
+	room  int
+	taken int        // by the values in whole
+	whole *list.List // of *entry[V]: the values that can be shed, the one asked for last in front
 }
+
+// sheddable is a value that can be less than what was loaded. The lock is held.
+type sheddable interface {
+	// size is what the value takes, bytes.
+	size() int
+	// shed leaves what tells a new event from one that was there.
+	shed()
+}
+
+// snapshotRoom is what the values of a cache take in memory, bytes: the last 500 fills of 200
+// accounts, each of which is shown within moments after it was loaded.
+const snapshotRoom = 64 << 20
 
 // turn waits until something may be loaded for a distributor, or until unless is closed, which
 // it is when that is not needed any longer. done ends the turn.
 type turn func(ctx context.Context, distributor string, unless <-chan struct{}) (done func(), err error)
 
 func newRefCache[V any](mu *sync.Mutex, turn turn) refCache[V] {
-	return refCache[V]{mu: mu, entries: map[string]*entry[V]{}, turn: turn}
+	return refCache[V]{mu: mu, entries: map[string]*entry[V]{}, turn: turn, room: snapshotRoom, whole: list.New()}
 }
 
 type entry[V any] struct {
 	value      V
 	incomplete bool          // a part of what happened before the start may be missing
+	partial    bool          // it was shed, or could not be loaded
 	begun      bool          // load has
 	loaded     chan struct{} // closed when load has ended
 	err        error         // of load
 	users      int           // between acquire and release
+
+	taken int           // bytes, of the cache's
+	place *list.Element // among those in whole; nil where it is not
 }
 
 // loadTimeout bounds the reading of one value.
@@ -45,8 +70,12 @@ const loadTimeout = 10 * time.Second
 func (r *refCache[V]) acquire(ctx context.Context, distributor, key string, add func() V, load func(ctx context.Context, value V) error) error {
 	r.mu.Lock()
 	e := r.entries[key]
-	if e == nil {
-		e = &entry[V]{value: add(), incomplete: r.pastIsRead != nil && !r.pastIsRead(), loaded: make(chan struct{})}
+	if e == nil || e.partial {
+		users := 0
+		if e != nil { // they release the new one
+			users = e.users
+		}
+		e = &entry[V]{value: add(), incomplete: r.pastIsRead != nil && !r.pastIsRead(), loaded: make(chan struct{}), users: users}
 		r.entries[key] = e
 	}
 	e.users++
@@ -55,18 +84,19 @@ func (r *refCache[V]) acquire(ctx context.Context, distributor, key string, add 
 	if !begun {
 		done, err := r.turn(ctx, distributor, e.loaded)
 		if err != nil {
-			r.giveUp(key, e)
+			r.giveUp(e)
 			return err
 		}
 		if r.begin(e) {
 			defer done()
 			e.err = r.load(ctx, e, load)
-			if e.err != nil {
-				r.mu.Lock()
-				delete(r.entries, key)
-				r.mu.Unlock()
+			r.mu.Lock()
+			if e.err != nil { // events reach it all the same
+				r.shed(e)
 			}
 			close(e.loaded)
+			r.keep(e)
+			r.mu.Unlock()
 			return e.err
 		}
 		done() // another loads it
@@ -90,12 +120,61 @@ func (r *refCache[V]) begin(e *entry[V]) bool {
 	return true
 }
 
-// giveUp forgets a value that nobody else waits for.
-func (r *refCache[V]) giveUp(key string, e *entry[V]) {
+// keep notes that a value was asked for, and sheds others where it leaves them no room. The
+// caller holds the lock.
+func (r *refCache[V]) keep(e *entry[V]) {
+	if _, ok := any(e.value).(sheddable); !ok || e.partial {
+		return
+	}
+	if e.place == nil {
+		e.place = r.whole.PushFront(e)
+	} else {
+		r.whole.MoveToFront(e.place)
+	}
+	r.grew(e)
+}
+
+// grew counts what a value takes, and sheds others where it leaves them no room. The caller
+// holds the lock.
+func (r *refCache[V]) grew(e *entry[V]) {
+	if e.place == nil {
+		return
+	}
+	size := any(e.value).(sheddable).size()
+	r.taken += size - e.taken
+	e.taken = size
+	for at := r.whole.Back(); at != nil && r.taken > r.room; {
+		oldest := at.Value.(*entry[V])
+		if at = at.Prev(); oldest.users <= 0 { // else it is about to be shown
+			r.shed(oldest)
+		}
+	}
+}
+
+// shed makes a value partial. The caller holds the lock.
+func (r *refCache[V]) shed(e *entry[V]) {
+	r.drop(e)
+	e.partial = true
+	if v, ok := any(e.value).(sheddable); ok {
+		v.shed()
+	}
+}
+
+// drop takes a value out of those in whole. The caller holds the lock.
+func (r *refCache[V]) drop(e *entry[V]) {
+	if e.place != nil {
+		r.whole.Remove(e.place)
+		r.taken -= e.taken
+		e.place, e.taken = nil, 0
+	}
+}
+
+// giveUp leaves a value to the next who asks, which nobody else waits for.
+func (r *refCache[V]) giveUp(e *entry[V]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.users == 1 && !e.begun {
-		delete(r.entries, key)
+		r.shed(e)
 	}
 }
 
@@ -120,8 +199,8 @@ func (r *refCache[V]) load(ctx context.Context, e *entry[V], load func(ctx conte
 }
 
 // complete loads the values again that are incomplete, when the past is read, and shows
-// each to completed under the lock.
-func (r *refCache[V]) complete(ctx context.Context, load func(ctx context.Context, key string, value V) error, completed func(key string, value V)) error {
+// each to completed under the lock. add makes one again of which there is a part.
+func (r *refCache[V]) complete(ctx context.Context, add func(key string) V, load func(ctx context.Context, key string, value V) error, completed func(key string, value V)) error {
 	r.mu.Lock()
 	missing := map[string]*entry[V]{}
 	for key, e := range r.entries {
@@ -134,12 +213,20 @@ func (r *refCache[V]) complete(ctx context.Context, load func(ctx context.Contex
 	group.SetLimit(atOnce)
 	for key, e := range missing {
 		group.Go(func() error {
+			r.mu.Lock()
+			if e.partial {
+				e.value, e.partial = add(key), false
+			}
+			r.mu.Unlock()
 			if err := r.load(ctx, e, func(ctx context.Context, value V) error { return load(ctx, key, value) }); err != nil {
 				return err
 			}
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			completed(key, e.value)
+			if r.entries[key] == e {
+				r.keep(e)
+			}
 			return nil
 		})
 	}
@@ -164,6 +251,13 @@ func (r *refCache[V]) get(key string) (value V, ok bool) {
 	return e.value, true
 }
 
+// changed notes that the value of a key has. The caller holds the lock.
+func (r *refCache[V]) changed(key string) {
+	if e := r.entries[key]; e != nil {
+		r.grew(e)
+	}
+}
+
 // shown is the value of a key once it is loaded. The caller holds the lock.
 func (r *refCache[V]) shown(key string) (value V, ok bool) {
 	if e := r.entries[key]; e != nil {
@@ -180,7 +274,7 @@ func (r *refCache[V]) shown(key string) (value V, ok bool) {
 // lock.
 func (r *refCache[V]) incomplete(key string) bool {
 	e := r.entries[key]
-	return e != nil && e.incomplete
+	return e != nil && (e.incomplete || e.partial)
 }
 
 // prune forgets the values that nobody follows or is about to.
@@ -189,6 +283,7 @@ func (r *refCache[V]) prune(watched func(key string) bool) {
 	defer r.mu.Unlock()
 	for key, e := range r.entries {
 		if e.users <= 0 && !watched(key) {
+			r.drop(e)
 			delete(r.entries, key)
 		}
 	}
