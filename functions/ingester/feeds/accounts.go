@@ -65,6 +65,10 @@ type accounts struct {
 	reads    map[string][]*ticket  // that wait, by distributor
 	turns    source.Turns[line, asked]
 
+	answered list.List // of *account: those whose answers are kept, the oldest answer first
+	room     int       // for answers, bytes
+	taken    int
+
 	// The hub says who follows what while it holds locks of its own, so that waits under a
 	// lock that is held for nothing else.
 	changesMu sync.Mutex
@@ -72,7 +76,7 @@ type accounts struct {
 }
 
 func newAccounts(config *Config, h subscribers) *accounts {
-	return &accounts{Config: config, hub: h, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, due: map[string]*list.List{}, changes: map[string][]change{}, reads: map[string][]*ticket{}}
+	return &accounts{Config: config, hub: h, room: snapshotRoom, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, due: map[string]*list.List{}, changes: map[string][]change{}, reads: map[string][]*ticket{}}
 }
 
 // change is that a distributor's clients begin or end to follow an account in a view.
@@ -125,8 +129,9 @@ type account struct {
 	due       bool      // it is in the lists of those who follow it
 	at        int       // in the heap of those that sleep; -1: it is not there
 	followers []*follow
-	left      time.Time // when the last of them did
-	last      []byte    // what the venue answered
+	left      time.Time     // when the last of them did
+	last      []byte        // what the venue answered; nil where it was not asked yet, or there was no room
+	kept      *list.Element // among those whose answers are kept
 }
 
 // follow is that a distributor's clients follow an account.
@@ -417,6 +422,7 @@ func (as *accounts) applyChanges(now time.Time) {
 		case one.polling:
 			as.leave(one.account, now)
 		default:
+			as.drop(one.account)
 			delete(as.polled, one.accountKey)
 		}
 	}
@@ -561,11 +567,30 @@ func (as *accounts) poll(ctx context.Context, k accountKey) {
 	case a.last != nil && bytes.Equal(a.last, body):
 		return
 	}
-	a.last = body
+	as.keep(a, body)
 	for _, v := range as.views {
 		if topic := v.topicOf(k); v.orders == k.orders && as.hub.Watched(topic) {
 			as.hub.Publish(topic, v.frame(k, body), hub.State)
 		}
+	}
+}
+
+// keep keeps what the venue answered about an account, and drops the oldest answers about others
+// that leave it no room: those accounts' next polls make the first frames of who follows them then.
+func (as *accounts) keep(a *account, body []byte) {
+	as.drop(a)
+	a.last, a.kept = body, as.answered.PushBack(a)
+	for as.taken += len(body); as.taken > as.room; {
+		as.drop(as.answered.Front().Value.(*account))
+	}
+}
+
+// drop forgets what the venue answered about an account.
+func (as *accounts) drop(a *account) {
+	if a.kept != nil {
+		as.answered.Remove(a.kept)
+		as.taken -= len(a.last)
+		a.last, a.kept = nil, nil
 	}
 }
 
