@@ -36,13 +36,13 @@ var InfoTypes = []Variant{
 
 	{Name: "activeAssetData", From: VenueAccounts, Needs: []string{"user", "coin"}, About: "What an account has set for a perpetual: {user, coin, leverage: {type, value}, maxTradeSzs, availableToTrade, markPx}. leverage is null where it is not known; what the account may trade the exchange alone knows, so maxTradeSzs and availableToTrade are null."},
 	{Name: "clearinghouseState", From: VenueAccounts, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The positions and the margin of an account in a dex, at mark prices, as the state of /traders/clearinghouse-state. An account that nobody asked for before may be 503: ask again in two seconds."},
-	{Name: "frontendOpenOrders", Planned: true},
-	{Name: "openOrders", Planned: true},
+	{Name: "frontendOpenOrders", From: VenueOrders, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The open orders of an account in a dex, newest first, those of spot markets in the main one: those that rest and those that wait for a price, {coin, side, limitPx, sz, oid, timestamp, triggerCondition, isTrigger, triggerPx, children, isPositionTpsl, reduceOnly, orderType, origSz, tif, cloid}. An account that nobody asked for before is 503: ask again in two seconds."},
+	{Name: "openOrders", From: VenueOrders, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The same orders as of frontendOpenOrders in short: {coin, side, limitPx, sz, oid, timestamp, origSz}, with reduceOnly and cloid where they are set."},
 	{Name: "portfolio", From: VenueAccounts, Needs: []string{"user"}, About: "What an account was worth and earned: a list of [window, {accountValueHistory, pnlHistory, vlm}] for day, week, month, allTime and, of its perpetuals alone, perpDay, perpWeek, perpMonth, perpAllTime; points are [ms, value], pnlHistory begins at 0. Where nothing is known the lists are empty and vlm is null."},
 	{Name: "spotClearinghouseState", From: VenueAccounts, Needs: []string{"user"}, About: "The tokens of an account, as the spotState of /traders/spot-clearinghouse-state; null where the exchange has not told them."},
 	{Name: "userFees", Planned: true},
 	{Name: "userTwapSliceFills", From: VenueFills, Needs: []string{"user"}, About: "The newest fills that TWAPs of an account have made, newest first: {fill, twapId}. They are looked for in its newest 10,000 fills, 2,000 at most."},
-	{Name: "webData2", Planned: true},
+	{Name: "webData2", From: VenueOrders, Needs: []string{"user"}, About: "What the exchange's own page shows of an account on the main dex: clearinghouseState, openOrders as frontendOpenOrders, spotState, meta and assetCtxs, spotAssetCtxs, serverTime, user. What the exchange alone knows is null: leadingVaults, totalVaultEquity, agentAddress, agentValidUntil, cumLedger, isVault, twapStates. An account that nobody asked for before is 503: ask again in two seconds."},
 }
 
 // InfoIn is a question of one of several types. A type reads its own members alone: others
@@ -151,6 +151,38 @@ type ActiveAsset struct {
 	MaxTradeSzs      *[2]string     `json:"maxTradeSzs"`      // base units that it may buy and sell; the exchange alone knows them: null
 	AvailableToTrade *[2]string     `json:"availableToTrade"` // quote units that are free for it; null as well
 	MarkPx           *string        `json:"markPx"`           // quote units; null where it is not known
+}
+
+// InfoOpenOrder is an open order in the venue's short form.
+type InfoOpenOrder struct {
+	Coin       string `json:"coin"`
+	Side       string `json:"side"`    // B or A
+	LimitPx    string `json:"limitPx"` // quote units
+	Sz         string `json:"sz"`      // base units that rest
+	Oid        int64  `json:"oid"`
+	Timestamp  int64  `json:"timestamp"` // when it was placed, ms
+	OrigSz     string `json:"origSz"`    // base units that were placed
+	ReduceOnly bool   `json:"reduceOnly,omitempty"`
+	Cloid      string `json:"cloid,omitempty"`
+}
+
+// InfoWebData is what webData2 reports. What the exchange alone knows is null.
+type InfoWebData struct {
+	ClearinghouseState ClearinghouseState `json:"clearinghouseState"` // of the main dex
+	LeadingVaults      *[]struct{}        `json:"leadingVaults"`
+	TotalVaultEquity   *string            `json:"totalVaultEquity"`
+	OpenOrders         json.RawMessage    `json:"openOrders"` // of the main dex and spot
+	AgentAddress       *string            `json:"agentAddress"`
+	AgentValidUntil    *int64             `json:"agentValidUntil"`
+	CumLedger          *string            `json:"cumLedger"`
+	Meta               json.RawMessage    `json:"meta"`
+	AssetCtxs          json.RawMessage    `json:"assetCtxs"`
+	ServerTime         int64              `json:"serverTime"` // ms
+	IsVault            *bool              `json:"isVault"`
+	User               string             `json:"user"`
+	TwapStates         *[]struct{}        `json:"twapStates"`
+	SpotState          *SpotState         `json:"spotState"`     // null where it is not known
+	SpotAssetCtxs      json.RawMessage    `json:"spotAssetCtxs"` // null where they are not known
 }
 
 // AssetLeverage is a leverage that is set.

@@ -81,7 +81,14 @@ func appendKeyText(b []byte, key, text string) []byte {
 // AppendJSON appends {"order":{...},"status","statusTimestamp"} as the venue
 // writes it, keys in the venue's order. s has passed [OrderStatus.Check].
 func (s *OrderStatus) AppendJSON(b []byte) []byte {
-	b = appendKeyText(b, `{"order":{"coin":`, s.Coin)
+	b = s.AppendOrder(append(b, `{"order":`...))
+	b = appendKeyText(b, `,"status":`, s.Status)
+	return append(strconv.AppendInt(append(b, `,"statusTimestamp":`...), s.Time, 10), '}')
+}
+
+// AppendOrder appends the order alone, as the venue lists those that are open.
+func (s *OrderStatus) AppendOrder(b []byte) []byte {
+	b = appendKeyText(b, `{"coin":`, s.Coin)
 	b = append(append(b, `,"side":"`...), s.Side...)
 	b = append(append(b, `","limitPx":"`...), s.LimitPx...)
 	b = append(append(b, `","sz":"`...), s.Sz...)
@@ -101,9 +108,7 @@ func (s *OrderStatus) AppendJSON(b []byte) []byte {
 	b = appendKeyText(b, `,"orderType":`, s.OrderType)
 	b = append(append(b, `,"origSz":"`...), s.OrigSz...)
 	b = appendKeyOrNull(b, `","tif":`, s.Tif)
-	b = appendKeyOrNull(b, `,"cloid":`, s.Cloid)
-	b = appendKeyText(b, `},"status":`, s.Status)
-	return append(strconv.AppendInt(append(b, `,"statusTimestamp":`...), s.Time, 10), '}')
+	return append(appendKeyOrNull(b, `,"cloid":`, s.Cloid), '}')
 }
 
 // appendKeyOrNull appends a text of which "" stands for the venue's null.

@@ -39,6 +39,8 @@ type OpenOrders struct {
 	changed  []bool // by coin: what rests has changed since [OpenOrders.Rank]
 
 	newest int64 // time of the newest status, ms
+
+	followed followed
 }
 
 const (
@@ -104,8 +106,10 @@ func (t *OpenOrders) Add(s *OrderStatus, ofAnyAge bool) (changed bool) {
 	t.newest = max(t.newest, s.Time)
 	switch {
 	case s.waits():
+		t.follow(s, false)
 	case s.isResting():
 		changed = t.open(s, ofAnyAge, false) || changed
+		t.follow(s, false)
 	default:
 		changed = t.end(s.Oid, s.Time) || changed
 	}
@@ -180,6 +184,7 @@ func (t *OpenOrders) end(oid, ms int64) bool {
 		return false
 	}
 	delete(t.executed, oid)
+	t.leave(oid)
 	if slot, ok := t.slots[oid]; ok {
 		t.touch(t.at(slot).coin)
 		t.unlink(oid, slot)

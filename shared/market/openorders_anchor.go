@@ -19,6 +19,7 @@ func (t *OpenOrders) addAnchor(a *Anchor) (changed bool) {
 		if s.isResting() {
 			changed = t.open(s, true, true) || changed
 		}
+		t.follow(s, true)
 	}
 	account, ok := parseAccount(a.Address)
 	if !ok || len(a.Listed) == 0 {
@@ -30,5 +31,5 @@ func (t *OpenOrders) addAnchor(a *Anchor) (changed bool) {
 			changed = t.end(o.oid, ms) || changed
 		}
 	}
-	return changed
+	return t.listed(a, account, listed) || changed
 }

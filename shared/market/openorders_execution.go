@@ -83,5 +83,6 @@ func (t *OpenOrders) setRest(o *openOrder) {
 	if rest != (Amount{o.rest, o.restPlaces}) {
 		o.rest, o.restPlaces = rest.Coef, rest.Places
 		t.touch(o.coin)
+		t.touchAccount(o.account)
 	}
 }

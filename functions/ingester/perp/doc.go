@@ -33,6 +33,8 @@
 //	view openorders      the largest orders that rest, of each coin and of all
 //	view openordervalues the values of all orders that rest, by coin and side
 //	view spotreserves    what the orders that rest in spot markets reserve, by account
+//	view accountorders0 to accountordersf
+//	                     the open orders of the accounts that somebody follows
 //	view openordertable  all orders that rest: read by this package alone, after a restart
 //
 // Samples (bookdepth, openinterest) are taken by the clock and stored in the

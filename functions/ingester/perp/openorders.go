@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -55,13 +56,15 @@ type openOrders struct {
 	columns   map[string]openorders.Column        // encoded
 	reserves  map[string]openorders.ReserveColumn // likewise, of spot markets
 	reserved  bool                                // the view of the reserves is as they are
+	accounts  accountOrders
 }
 
 // rankPer is for how many orders the views are published a second less often.
 const rankPer = 200_000
 
-func newOpenOrders() *openOrders {
-	return &openOrders{table: new(market.OpenOrders), top: map[string]market.CoinOrders{}, rows: map[string]openorders.Rows{}, columns: map[string]openorders.Column{}, reserves: map[string]openorders.ReserveColumn{}}
+// newOpenOrders keeps all of the orders of the accounts that somebody follows, nil for nobody.
+func newOpenOrders(wanted *wantedAccounts) *openOrders {
+	return &openOrders{accounts: accountOrders{wanted: wanted}, table: new(market.OpenOrders), top: map[string]market.CoinOrders{}, rows: map[string]openorders.Rows{}, columns: map[string]openorders.Column{}, reserves: map[string]openorders.ReserveColumn{}}
 }
 
 // Name is that of the view of the largest orders.
@@ -69,16 +72,20 @@ func (p *openOrders) Name() string { return openorders.TopName }
 
 // Restores has the table.
 func (p *openOrders) Restores() []engine.RestoredView {
-	return []engine.RestoredView{engine.Restores(openorders.PublishedTable)}
+	views := []engine.RestoredView{engine.Restores(openorders.PublishedTable)}
+	for part := range openorders.Parts {
+		views = append(views, engine.Restores(openorders.PublishedAccounts(part)))
+	}
+	return views
 }
 
-// Restore takes the table from its view.
+// Restore takes the table from its view, and the orders of followed accounts from theirs.
 func (p *openOrders) Restore(views map[string][]byte) error {
 	table, err := engine.Restored(views, openorders.PublishedTable)
 	if table != nil {
 		p.table, p.begun = table, true
 	}
-	return err
+	return errors.Join(err, p.accounts.restore(p.table, views))
 }
 
 // Joined lets the views begin: before, orders are open that have ended in the part of
@@ -86,7 +93,8 @@ func (p *openOrders) Restore(views map[string][]byte) error {
 func (p *openOrders) Joined() { p.joined = true }
 
 // Apply takes statuses, fills, and what the venue lists of accounts.
-func (p *openOrders) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *openOrders) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
+	p.accounts.follow(p.table, b)
 	for i := range b.Orders {
 		p.dirty = p.table.Add(&b.Orders[i], b.Stored) || p.dirty
 	}
@@ -96,6 +104,7 @@ func (p *openOrders) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	if len(b.Anchors) > 0 {
 		p.dirty = p.table.AddAnchors(b.Anchors) || p.dirty
 	}
+	p.accounts.note(p.table, now)
 	return nil
 }
 
@@ -118,7 +127,8 @@ func (p *openOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		c.Views = append(c.Views, engine.ViewOf(openorders.PublishedTable, p.table))
 	}
-	c.Held = p.dirty
+	c.Views = append(c.Views, p.accounts.views(p.table, now, settle)...)
+	c.Held = p.dirty || p.accounts.pending()
 	return c
 }
 

@@ -46,7 +46,7 @@ func BenchmarkOpenOrdersPublish(b *testing.B) {
 	}
 	for b.Loop() {
 		before := heap()
-		p := newOpenOrders()
+		p := newOpenOrders(nil)
 		p.Joined()
 		for i := range 20 {
 			must.Do(b, p.Apply(manyOrders(n/20, 450_000_000_000+int64(i)*n), nil, time.Time{}))

@@ -167,7 +167,7 @@ func TestOpenOrdersAreThoseOfTheVenue(t *testing.T) {
 	s := newOrderVenue(t)
 	s.advance(3 * time.Minute) // beyond an hour's end
 	orders, fills := s.batches()
-	ahead, behind := newOpenOrders(), newOpenOrders()
+	ahead, behind := newOpenOrders(nil), newOpenOrders(nil)
 	ahead.Joined()
 	behind.Joined()
 	views := published(t, ahead, append(slices.Clone(fills), orders...)...)
@@ -175,7 +175,7 @@ func TestOpenOrdersAreThoseOfTheVenue(t *testing.T) {
 	if diff := cmp.Diff(timeless(t, views), timeless(t, published(t, behind, append(orders, fills...)...))); diff != "" {
 		t.Errorf("statuses before fills end otherwise:\n%.2000s", diff)
 	}
-	again := newOpenOrders()
+	again := newOpenOrders(nil)
 	must.Do(t, again.Restore(views))
 	again.Joined()
 	s.advance(time.Minute)
@@ -190,7 +190,7 @@ func TestOrdersFromBeforeTheNodeWasFollowedComeFromTheirAccounts(t *testing.T) {
 	s := newOrderVenue(t)
 	s.advance(time.Minute)
 	s.batches() // is not followed yet
-	p := newOpenOrders()
+	p := newOpenOrders(nil)
 	p.Joined()
 	before := &Batch{}
 	before.Anchors = s.open()
@@ -209,12 +209,12 @@ func TestThatNoOrderRestsIsPublishedOnceAfterAStart(t *testing.T) {
 	ended := placed
 	ended.Time, ended.Status = base+1, "canceled"
 
-	first := newOpenOrders()
+	first := newOpenOrders(nil)
 	saved := published(t, first, &Batch{Events: market.Events{Orders: []market.OrderStatus{placed, ended}}})
 	if names := slices.Sorted(maps.Keys(saved)); !slices.Equal(names, []string{openorders.TableName}) {
 		t.Fatalf("%v were written before the past was read", names)
 	}
-	again := newOpenOrders()
+	again := newOpenOrders(nil)
 	must.Do(t, again.Restore(saved))
 	again.Joined()
 	want := map[string]string{openorders.TopName: `{"all":[],"coins":{}}`, openorders.ValuesName: `{"coins":{}}`, openorders.ReservesName: `{"coins":{}}`}
@@ -223,7 +223,7 @@ func TestThatNoOrderRestsIsPublishedOnceAfterAStart(t *testing.T) {
 		t.Errorf("published again without a change: %v", slices.Sorted(maps.Keys(views)))
 	}
 
-	empty := newOpenOrders()
+	empty := newOpenOrders(nil)
 	empty.Joined()
 	if views := published(t, empty); len(views) > 0 {
 		t.Errorf("published before anything came: %v", slices.Sorted(maps.Keys(views)))

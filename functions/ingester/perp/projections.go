@@ -38,7 +38,7 @@ func projections(accounts *accountStates, leftOut *atomic.Int64) ([]Projection, 
 		newPairInterests(),
 		newPairFundings(),
 		newLiquidations(leftOut),
-		newOpenOrders(),
+		newOpenOrders(accounts.wanted),
 		&fundsIndex{},
 		accounts,
 	}, klines

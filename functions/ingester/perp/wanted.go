@@ -25,9 +25,11 @@ type wantedAccounts struct {
 	refused    atomic.Int64 // wants of the fold for which there was no place
 
 	mu       sync.Mutex
-	followed map[string][]string // by whom
-	own      map[string]*ownWant // of the fold
-	others   int                 // of these that nobody followed when last listed, and those since
+	followed map[string][]string  // by whom
+	lists    bool                 // followed is known
+	lacking  map[string]time.Time // followed accounts whose open orders were not listed since
+	own      map[string]*ownWant  // of the fold
+	others   int                  // of these that nobody followed when last listed, and those since
 }
 
 // ownWant is an account that the fold wants.
@@ -151,7 +153,7 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 func (w *wantedAccounts) list(followed followrequests.List[string], now time.Time) []hyperliquid.WantedAnchor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.followed = followed.By()
+	w.followed, w.lists = followed.By(), true
 	list := make([]hyperliquid.WantedAnchor, 0, len(w.followed)+len(w.own))
 	w.others = 0
 	for address, one := range w.own {
@@ -168,9 +170,42 @@ func (w *wantedAccounts) list(followed followrequests.List[string], now time.Tim
 		if one := w.own[address]; one != nil {
 			want.After, want.Coins, want.Past = one.after, slices.Sorted(maps.Keys(one.coins)), one.past
 		}
+		if since := w.lacking[address]; since.After(want.After) {
+			want.After = since
+		}
 		list = append(list, want)
 	}
 	return list
+}
+
+// listOrders has those of the followed accounts asked about whose open orders the venue has not
+// listed: it is said of accounts whether it has. It returns those that nobody follows.
+func (w *wantedAccounts) listOrders(listed map[string]bool, now time.Time) (unfollowed []string) {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.lists {
+		return nil
+	}
+	lacking := map[string]time.Time{}
+	for address := range w.followed {
+		if !listed[address] {
+			since, ok := w.lacking[address]
+			if !ok {
+				since = now
+			}
+			lacking[address] = since
+		}
+	}
+	w.lacking = lacking
+	for address := range listed {
+		if w.followed[address] == nil {
+			unfollowed = append(unfollowed, address)
+		}
+	}
+	return unfollowed
 }
 
 // learned notes that the venue has told the leverage of coins, and what the account was worth

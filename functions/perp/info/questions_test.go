@@ -45,6 +45,7 @@ func TestATypeDependsOnItsMembersAlone(t *testing.T) {
 	w.someMids(t)
 	w.someAccount(t)
 	w.someContexts(t)
+	w.someOpenOrders(t)
 	w.someBooks(t)
 	w.pay(t, "BTC", 3)
 	w.candles(t, "BTC", apitest.Start.Add(-time.Hour), 0, 1, 2)

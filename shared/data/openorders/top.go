@@ -1,8 +1,11 @@
-// Package openorders is what rests in the books of the venue: three views that the
-// ingester keeps of the table [market.OpenOrders].
+// Package openorders is what rests in the books of the venue: views that the ingester keeps
+// of the table [market.OpenOrders].
 //
 //	openorders       the largest orders of each coin and of all, for their readers
 //	openordervalues  the values of all orders, by coin and side, for who counts them
+//	spotreserves     what the orders of spot markets reserve, by account
+//	accountorders0 to accountordersf
+//	                 the open orders of the accounts that somebody follows
 //	openordertable   the table itself, from which the ingester continues after a restart
 //
 // Prices are quote units, sizes base units, values (price x what rests) quote units,

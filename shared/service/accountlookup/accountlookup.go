@@ -56,14 +56,19 @@ type Accounts struct {
 	markets  *store.View[*market.Markets]
 	marks    *store.View[contexts.Marks]
 	orders   *store.View[openorders.Reserves]
+	lists    [openorders.Parts]*store.View[openorders.Accounts]
 	hours    *store.View[hourmarks.View]
 }
 
 // New returns the accounts of a series for a function, valued by the views. The venue is
 // asked about those that are wanted.
 func New(function catalog.Family, series *store.Series, wanted *followrequests.Store, views *store.Views, clock func() time.Time) *Accounts {
-	return &Accounts{Patience: wanted.Wait, function: function, series: series, wanted: wanted,
+	r := &Accounts{Patience: wanted.Wait, function: function, series: series, wanted: wanted,
 		markets: meta.Markets.Open(views, clock), marks: contexts.MarksOnly.Open(views, clock), orders: openorders.PublishedReserves.Open(views, clock), hours: hourmarks.Published.Open(views, clock)}
+	for part := range r.lists {
+		r.lists[part] = openorders.PublishedAccounts(part).Open(views, clock)
+	}
+	return r
 }
 
 // Valuation is accounts with the prices at which they are valued.
@@ -120,9 +125,14 @@ func (r *Accounts) Known(ctx context.Context, address catalog.Address) (v Valuat
 	case a != nil:
 		return v, a, nil
 	case v.refused[string(address)]:
-		return v, nil, api.LookupsExhausted(askAgainFull, "the account %s is not known, and the keys of your distributor have asked for %d others in the last minutes, as many as they may: ask again later", address, r.wanted.Most)
+		return v, nil, r.exhausted(address)
 	}
 	return v, nil, api.NotReady(askAgain, "the account %s is being asked for at the exchange for the first time: ask again in %.0f seconds", address, askAgain.Seconds())
+}
+
+// exhausted is the error where the caller's distributor wants too many accounts.
+func (r *Accounts) exhausted(address catalog.Address) error {
+	return api.LookupsExhausted(askAgainFull, "the account %s is not known, and the keys of your distributor have asked for %d others in the last minutes, as many as they may: ask again later", address, r.wanted.Most)
 }
 
 // stale are those of the accounts that the venue should be asked about.

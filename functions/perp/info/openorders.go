@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/market"
+)
+
+// frontendOpenOrders are the open orders of an account in a dex with all that is known of them.
+func (i *info) frontendOpenOrders(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+	list, err := i.accounts.OpenOrders(ctx, *in.User, in.Dex)
+	if err != nil {
+		return nil, err
+	}
+	return ordersOf(list), nil
+}
+
+func ordersOf(list []market.OrderStatus) json.RawMessage {
+	b := []byte{'['}
+	for n := range list {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = list[n].AppendOrder(b)
+	}
+	return append(b, ']')
+}
+
+// openOrders are the same in the venue's short form.
+func (i *info) openOrders(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+	list, err := i.accounts.OpenOrders(ctx, *in.User, in.Dex)
+	if err != nil {
+		return nil, err
+	}
+	short := make([]catalog.InfoOpenOrder, len(list))
+	for n := range list {
+		o := &list[n]
+		short[n] = catalog.InfoOpenOrder{Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, Oid: o.Oid, Timestamp: o.Timestamp, OrigSz: o.OrigSz, ReduceOnly: o.ReduceOnly, Cloid: o.Cloid}
+	}
+	return api.Encode(short)
+}
+
+// webData is what the venue's own page shows of an account on the main dex.
+func (i *info) webData(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+	v, account, err := i.accounts.Known(ctx, *in.User)
+	if err != nil {
+		return nil, err
+	}
+	of := catalog.InfoWebData{User: account.Address, ServerTime: api.Now(ctx).UnixMilli(), ClearinghouseState: v.Perps(account, "")}
+	orders, err := i.accounts.OpenOrders(ctx, *in.User, "")
+	if err != nil {
+		return nil, err
+	}
+	of.OpenOrders = ordersOf(orders)
+	var contexts json.RawMessage
+	var group errgroup.Group
+	group.Go(func() error {
+		reserves, err := i.accounts.Reserves(ctx)
+		if err != nil {
+			return err
+		}
+		of.SpotState, err = v.Spot(account, &reserves)
+		return err
+	})
+	group.Go(func() (err error) {
+		contexts, err = i.perpContexts(ctx, &catalog.InfoIn{})
+		return err
+	})
+	group.Go(func() error {
+		spot, err := i.contexts.Get(ctx)
+		if err != nil {
+			return err
+		}
+		_, of.SpotAssetCtxs, err = halves(spot.Spot)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if of.Meta, of.AssetCtxs, err = halves(contexts); err != nil {
+		return nil, err
+	}
+	return api.Encode(of)
+}
+
+// halves are what a list of two describes and the figures of it, nil for no list.
+func halves(both json.RawMessage) (described, figures json.RawMessage, err error) {
+	if len(both) == 0 {
+		return nil, nil, nil
+	}
+	var list [2]json.RawMessage
+	if err := json.Unmarshal(both, &list); err != nil {
+		return nil, nil, fmt.Errorf("read a description and its figures: %w", err)
+	}
+	return list[0], list[1], nil
+}
