@@ -64,6 +64,7 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 			Gateway:     management.New(i.config, term.Valid),
 			Keys:        keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now),
 			Log:         stores.Log, Series: stores.Series, PastRead: pastRead,
+			Folds:  domain.NodeDir != "",
 			Logger: i.log.With("part", "feeds"),
 			Rate:   set.rate, Idle: set.idle, Silence: set.silence,
 		}
@@ -74,7 +75,7 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 			}
 		}
 		f := feeds.New(config)
-		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run, Accounts: f.Accounts, Figures: func() []engine.Figure {
+		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, folded *perp.Folded) { f.Applied(e, folded) }, Run: f.Run, Accounts: f.Accounts, Figures: func() []engine.Figure {
 			totals, waiting := f.Totals(), f.Waiting()
 			return []engine.Figure{
 				{Name: metrics.Connections, Unit: metrics.Count, Value: int64(totals.Connections)},

@@ -36,6 +36,17 @@ type AccountOrders struct {
 	Orders []OrderStatus
 }
 
+// InDex are the orders in a dex, those of spot markets being in the main one.
+func (a *AccountOrders) InDex(dex string) []OrderStatus {
+	list := make([]OrderStatus, 0, len(a.Orders))
+	for i := range a.Orders {
+		if DexOf(a.Orders[i].Coin) == dex {
+			list = append(list, a.Orders[i])
+		}
+	}
+	return list
+}
+
 // Follow has all kept of an account's open orders from now on.
 func (t *OpenOrders) Follow(address string) {
 	id, ok := parseAccount(address)

@@ -57,6 +57,9 @@ type accounts struct {
 
 	mu       sync.Mutex
 	polled   map[accountKey]*account
+	of       map[string][]*account // the same, by address
+	folds    []*account            // whose turn it is to be shown as the pipeline has folded them
+	foldsAt  time.Time             // when the first of them had its turn
 	sleeping accountHeap           // those that are followed, and are to be polled later
 	due      map[string]*list.List // of *follow: those that are to be polled, by distributor
 	waiting  int                   // accounts in due
@@ -76,7 +79,7 @@ type accounts struct {
 }
 
 func newAccounts(config *Config, h subscribers) *accounts {
-	return &accounts{Config: config, hub: h, room: snapshotRoom, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, due: map[string]*list.List{}, changes: map[string][]change{}, reads: map[string][]*ticket{}}
+	return &accounts{Config: config, hub: h, room: snapshotRoom, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, of: map[string][]*account{}, due: map[string]*list.List{}, changes: map[string][]change{}, reads: map[string][]*ticket{}}
 }
 
 // change is that a distributor's clients begin or end to follow an account in a view.
@@ -125,7 +128,9 @@ type asked struct {
 type account struct {
 	accountKey
 	next      time.Time // poll
-	polling   bool      // a poll is under way
+	polling   bool      // a poll is under way, or it is folding
+	folding   bool      // it is to be shown as the pipeline has folded it
+	unfolded  time.Time // until then it is polled: it is not folded
 	due       bool      // it is in the lists of those who follow it
 	at        int       // in the heap of those that sleep; -1: it is not there
 	followers []*follow
@@ -201,7 +206,7 @@ func (v *accountView) topic(about string) hub.Topic {
 		}
 		return hub.Single(v.frame(k, a.last))
 	}}
-	if v.Venue != nil {
+	if v.Venue != nil || v.Folds {
 		t.Followed = func(of string, follows bool) { v.accounts.followed(of, change{k, follows, v.Now()}) }
 	}
 	return t
@@ -244,7 +249,7 @@ const lookShare = 20
 // polls under way allow it, so nothing waits that might be forgotten meanwhile, and
 // a slow answer holds up its own account only.
 func (as *accounts) run(ctx context.Context) error {
-	if as.Venue == nil {
+	if as.Venue == nil && !as.Folds {
 		<-ctx.Done()
 		return nil
 	}
@@ -281,6 +286,7 @@ func (as *accounts) startable() (start []accountKey) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	as.applyChanges(now)
+	as.unfold(now)
 	as.wake(now)
 	lines := map[line][]asked{}
 	addFirst := func(of line) {
@@ -305,7 +311,7 @@ func (as *accounts) startable() (start []accountKey) {
 		}
 		if one.read != nil {
 			as.endRead(of.distributor)
-		} else if cost > 0 {
+		} else if cost > 0 && !one.poll.folding {
 			start = append(start, one.poll.accountKey)
 		}
 		addFirst(of)
@@ -330,6 +336,8 @@ func (as *accounts) letPoll(a *account, now time.Time) (cost int, ok bool) {
 	switch {
 	case a.polling:
 		return 0, true // another distributor follows it too
+	case as.Folds && (as.Venue == nil || !now.Before(a.unfolded)):
+		return as.letFold(a, now)
 	case as.polling == accountPolls, !as.budget.TrySpend(a.weight()):
 		return 0, false
 	}
@@ -405,6 +413,7 @@ func (as *accounts) applyChanges(now time.Time) {
 			if a == nil {
 				a = &account{accountKey: c.accountKey, next: now, at: -1}
 				as.polled[c.accountKey] = a
+				as.of[a.address] = append(as.of[a.address], a)
 			}
 			if c.follows {
 				as.follow(a, distributor)
@@ -422,8 +431,7 @@ func (as *accounts) applyChanges(now time.Time) {
 		case one.polling:
 			as.leave(one.account, now)
 		default:
-			as.drop(one.account)
-			delete(as.polled, one.accountKey)
+			as.forget(one.account)
 		}
 	}
 }
@@ -564,13 +572,19 @@ func (as *accounts) poll(ctx context.Context, k accountKey) {
 	case err != nil:
 		as.Logger.Warn("cannot poll an account", "address", k.address, "dex", k.dex, "error", err.Error())
 		return
-	case a.last != nil && bytes.Equal(a.last, body):
+	}
+	as.show(a, body)
+}
+
+// show publishes what an account is where that is new. The caller holds as.mu.
+func (as *accounts) show(a *account, body []byte) {
+	if a.last != nil && bytes.Equal(a.last, body) {
 		return
 	}
 	as.keep(a, body)
 	for _, v := range as.views {
-		if topic := v.topicOf(k); v.orders == k.orders && as.hub.Watched(topic) {
-			as.hub.Publish(topic, v.frame(k, body), hub.State)
+		if topic := v.topicOf(a.accountKey); v.orders == a.orders && as.hub.Watched(topic) {
+			as.hub.Publish(topic, v.frame(a.accountKey, body), hub.State)
 		}
 	}
 }
@@ -582,6 +596,16 @@ func (as *accounts) keep(a *account, body []byte) {
 	a.last, a.kept = body, as.answered.PushBack(a)
 	for as.taken += len(body); as.taken > as.room; {
 		as.drop(as.answered.Front().Value.(*account))
+	}
+}
+
+// forget lets go of an account that nobody follows.
+func (as *accounts) forget(a *account) {
+	as.drop(a)
+	delete(as.polled, a.accountKey)
+	as.of[a.address] = slices.DeleteFunc(as.of[a.address], func(other *account) bool { return other == a })
+	if len(as.of[a.address]) == 0 {
+		delete(as.of, a.address)
 	}
 }
 
@@ -605,14 +629,14 @@ func (as *accounts) fetch(ctx context.Context, k accountKey) ([]byte, error) {
 		return nil, err
 	}
 	b := []byte{'['}
-	for i, o := range orders {
+	for _, o := range orders {
 		if len(b)+len(o) > frameMost {
 			break // the venue lists the newest first
 		}
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, o...)
+		b = append(append(b, o...), ',')
 	}
-	return append(b, ']'), nil
+	return closeList(b), nil
 }
+
+// closeList ends a list of which each element has a comma behind it.
+func closeList(b []byte) []byte { return append(bytes.TrimSuffix(b, []byte{','}), ']') }

@@ -23,8 +23,8 @@ const (
 )
 
 // ledgerUpdates publishes the ledger updates of the accounts that are followed, and
-// keeps the last of each. Without a venue to ask, a snapshot has what is stored, as far
-// as the past is read.
+// keeps the last of each. Where a node is followed, and without a venue to ask, a snapshot has
+// what is stored, as far as the past is read.
 type ledgerUpdates struct {
 	base
 	addressTopic
@@ -96,8 +96,8 @@ func (ls *ledgerUpdates) snapshot(address string, l *ledgerList) []byte {
 	return ledgerFrame(address, snapshotMembers, l.updates)
 }
 
-// history is what is stored, where there is no venue to ask.
-func (ls *ledgerUpdates) history() bool { return ls.Venue == nil }
+// history is what is stored, where a node is followed or there is no venue to ask.
+func (ls *ledgerUpdates) history() bool { return ls.Venue == nil || ls.Folds }
 
 // run publishes new snapshots of those that were incomplete, when the past is read.
 func (ls *ledgerUpdates) run(ctx context.Context) error {
@@ -161,9 +161,9 @@ func (ls *ledgerUpdates) recentOf(address string) *ledgerList {
 
 // load adds the last updates of an account that the venue knows, or that are stored.
 func (ls *ledgerUpdates) load(ctx context.Context, address string, l *ledgerList) error {
-	last := ls.stored
-	if ls.Venue != nil {
-		last = ls.atVenue
+	last := ls.atVenue
+	if ls.history() {
+		last = ls.stored
 	}
 	list, err := last(ctx, address, ls.Now().Add(-ledgerBack))
 	if err != nil {

@@ -3,8 +3,9 @@
 // what, and publishes frames on a [hub.Hub], which sends them.
 //
 //	sources -> Tap -> books, best prices, trades, fills, filled orders, ledgers -> hub
-//	pipeline -> Applied -> candles ------------------------------------------------^
-//	public API, polled only while somebody follows -> accounts, joined books ------^
+//	pipeline -> Applied -> candles, accounts --------------------------------------^
+//	public API, polled only while somebody follows -> accounts without a node, ----^
+//	                                                  joined books
 //	table of connections -> follow -> who is subscribed to which topic ------------^
 //
 // Each channel of /ws and each feed of addresses is a publisher in a file of its own

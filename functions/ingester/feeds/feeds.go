@@ -51,6 +51,7 @@ type Config struct {
 	Series      *store.Series            // where the klines are stored
 	PastRead    <-chan struct{}          // closed when what happened before the start is stored; nil: it is
 	Venue       Venue                    // the public API; nil: no states and open orders of accounts
+	Folds       bool                     // a node is followed, of whose events the pipeline folds accounts
 	VenueWeight int                      // what may be spent on accounts there a minute; 0 means 900
 	Joined      *hyperliquid.JoinedBooks // the public API; nil: books are joined from their last twenty prices
 	Logger      *slog.Logger
@@ -322,8 +323,11 @@ func (f *Feeds) publish(e *market.Events) {
 }
 
 // Applied takes a batch that the pipeline has applied to its projections. It is
-// called by the pipeline, to which the candles belong.
-func (f *Feeds) Applied(e *market.Events, folded Candles) { f.candles.applied(e, folded) }
+// called by the pipeline, to which what is folded belongs.
+func (f *Feeds) Applied(e *market.Events, folded Folded) {
+	f.candles.applied(e, folded)
+	f.accounts.applied(e, folded)
+}
 
 // Accounts are the addresses of the accounts whose state or orders somebody follows. It may be
 // called at any time.

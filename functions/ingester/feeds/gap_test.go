@@ -63,7 +63,7 @@ func (w *world) ingest(n *node) (stop func()) {
 				Connections: w.table, Follower: connections.NewFollower(w.table, w.db, w.streams), Gateway: w, Keys: w,
 				Log: stores.Log, Series: stores.Series, PastRead: pastRead, PastMost: time.Hour, Logger: quiet, Now: w.clock, Idle: 24 * time.Hour,
 			})
-			return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, k *perp.Klines) { f.Applied(e, k) }, Run: f.Run,
+			return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, folded *perp.Folded) { f.Applied(e, folded) }, Run: f.Run,
 				Figures: func() []engine.Figure { return nil }}, nil
 		},
 	}

@@ -73,7 +73,7 @@ type Feeds struct {
 	// Past looks at what was missed before the term, up to a time (ms): from then on it
 	// comes through Tap.
 	Past    func(ctx context.Context, e *market.Events, until int64)
-	Applied func(e *market.Events, k *Klines) // called behind the projections
+	Applied func(e *market.Events, f *Folded) // called behind the projections
 	Run     func(context.Context) error
 	Figures func() []engine.Figure
 	// Accounts are the addresses that are followed.
@@ -97,7 +97,8 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	accounts := newAccountStates(wanted, c.Logger)
 	accounts.baseEvery = baseEvery(c.Retention)
 	var leftOut atomic.Int64 // liquidations
-	projections, klines := projections(accounts, &leftOut)
+	orders := newOpenOrders(wanted)
+	projections, klines := projections(accounts, orders, &leftOut)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Holds: holds, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
@@ -107,7 +108,8 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		}
 	}
 	if feeds != nil {
-		p.Applied = func(b *Batch) { feeds.Applied(&b.Events, klines) }
+		folded := &Folded{klines, accounts, orders}
+		p.Applied = func(b *Batch) { feeds.Applied(&b.Events, folded) }
 		p.Beside = feeds.Run
 	}
 	p.Figures = func() []engine.Figure {

@@ -17,12 +17,12 @@ type Projection = engine.Projection[*Batch]
 // Projections returns all projections of the domain, without state, and the
 // klines among them, from which the feeds read the open candles.
 func Projections() ([]Projection, *Klines) {
-	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), new(atomic.Int64))
+	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), new(atomic.Int64))
 }
 
-// projections are those of [Projections], with a fold of accounts. They count in leftOut the
+// projections are those of [Projections], with folds of accounts and of open orders. They count in leftOut the
 // liquidations that their rows have no room for.
-func projections(accounts *accountStates, leftOut *atomic.Int64) ([]Projection, *Klines) {
+func projections(accounts *accountStates, orders *openOrders, leftOut *atomic.Int64) ([]Projection, *Klines) {
 	klines := NewKlines()
 	return []Projection{
 		klines,
@@ -38,7 +38,7 @@ func projections(accounts *accountStates, leftOut *atomic.Int64) ([]Projection, 
 		newPairInterests(),
 		newPairFundings(),
 		newLiquidations(leftOut),
-		newOpenOrders(accounts.wanted),
+		orders,
 		&fundsIndex{},
 		accounts,
 	}, klines

@@ -40,19 +40,9 @@ func (r *Accounts) OpenOrders(ctx context.Context, address catalog.Address, dex 
 	listed := of.Listed[dex]
 	switch {
 	case listed > 0 && (part.Newest >= listed || v.now.Sub(time.UnixMilli(listed)) < listedFor):
-		return ofDex(of.Orders, dex), nil
+		return of.InDex(dex), nil
 	case v.refused[string(address)]:
 		return nil, r.exhausted(address)
 	}
 	return nil, api.NotReady(askAgain, "the open orders of the account %s are being asked for at the exchange: ask again in %.0f seconds", address, askAgain.Seconds())
-}
-
-func ofDex(all []market.OrderStatus, dex string) []market.OrderStatus {
-	list := make([]market.OrderStatus, 0, len(all))
-	for i := range all {
-		if market.DexOf(all[i].Coin) == dex {
-			list = append(list, all[i])
-		}
-	}
-	return list
 }
