@@ -49,6 +49,15 @@ type PairTrade struct {
 	Amount Decimal
 }
 
+// TradesApart is by how much the ids of trades of a pair may differ that come one behind the
+// other, hours of an outage included: a venue's busiest pair has a few million a day. What
+// differs by more is of another numbering, or of none.
+const TradesApart = 100_000_000
+
+// Follows reports whether a trade is newer than one of that id, 0 for none: it is also where
+// it is so far below that the numbering has begun again.
+func (t *PairTrade) Follows(id int64) bool { return t.ID > id || id-t.ID > TradesApart }
+
 // Value is what was paid, quote units.
 func (t *PairTrade) Value() Decimal {
 	if t.Amount.IsZero() {

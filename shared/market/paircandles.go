@@ -110,10 +110,10 @@ func (p *PairCandles) Add(t *PairTrade) {
 	l := &p.live
 	open := Minute1.StartMs(t.Time)
 	switch {
-	case l.last == 0 || t.Prev > l.last || len(l.minutes) > keptMinutes:
+	case l.last == 0 || t.Prev > l.last || t.ID < l.last && t.Follows(l.last) || len(l.minutes) > keptMinutes:
 		*l = liveTrades{last: t.ID, since: Minute1.NextMs(t.Time), minutes: l.minutes[:0]}
 		clear(p.changed)
-	case t.ID <= l.last:
+	case !t.Follows(l.last):
 		return
 	default:
 		l.last = t.ID

@@ -195,6 +195,25 @@ func TestTradesJoinAtTheFirstMinuteThatIsSeenFromItsBeginning(t *testing.T) {
 	}
 }
 
+// TestTradesJoinAgainWhereTheirNumbersBeginAgain: a first trade of an id that is none hides
+// those behind it for no longer than a gap does.
+func TestTradesJoinAgainWhereTheirNumbersBeginAgain(t *testing.T) {
+	t.Parallel()
+	trade := func(id, ms int64) *PairTrade {
+		return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
+	}
+	var p PairCandles
+	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000})
+	p.Add(trade(9_000_000_000_000, 65_000))
+	p.Add(trade(5, 70_000))
+	p.Add(trade(6, 130_000))
+	p.Add(trade(5, 131_000)) // comes twice
+	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight + 60_000, To: midnight + 120_000, Candles: []Candle{trade(5, 70_000).candle(midnight + 60_000)}})
+	if got := p.Changed(); len(got[0]) != 1 || got[0][0].OpenTime != midnight+120_000 || got[0][0].Trades != 1 {
+		t.Errorf("joined: %+v", got)
+	}
+}
+
 func TestTakersAreKeptWhereTheExchangeDoesNotTellThem(t *testing.T) {
 	t.Parallel()
 	trade := func(id, ms int64, side Side) *PairTrade {

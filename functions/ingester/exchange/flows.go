@@ -83,7 +83,7 @@ func (p *flows) forget(gone []string) {
 
 // trade takes a trade of a minute that is not confirmed.
 func (p *flows) trade(t *market.PairTrade) (changed bool) {
-	if pair, listed := p.pairs.byKey[t.Pair]; t.ID <= p.last[t.Pair] || listed && !pair.followed {
+	if pair, listed := p.pairs.byKey[t.Pair]; !t.Follows(p.last[t.Pair]) || listed && !pair.followed {
 		return false // one that clients want is in no sum
 	}
 	p.last[t.Pair] = t.ID

@@ -48,7 +48,7 @@ func (p *trades) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Trades {
 		t := &b.Trades[i]
 		list := p.newest[t.Pair]
-		if n := len(list); n > 0 && t.ID <= list[n-1].ID {
+		if n := len(list); n > 0 && !t.Follows(list[n-1].ID) {
 			continue
 		}
 		if len(list) >= 2*pairtrades.Most {

@@ -51,6 +51,15 @@ func TestTheNewestTradesOfEachPairAreKeptOnce(t *testing.T) {
 	if v, ok = published(p); !ok || len(v.Trades("a:x")) != pairtrades.Most {
 		t.Error("the next view is missing or is not whole")
 	}
+	// A trade of an id that is none hides none of those behind it.
+	high := NewBatch()
+	high.Trades = []market.PairTrade{{Pair: "c:x", ID: 9_000_000_000_000, Time: now.UnixMilli(), Px: market.DecimalFromInt(2), Sz: market.DecimalFromInt(3)}}
+	must.Do(t, p.Apply(high, nil, now))
+	apply(p, "c:x", 5, 7)
+	now = now.Add(tradesEvery)
+	if of, _ := published(p); len(of.Trades("c:x")) != 3 {
+		t.Errorf("behind a high id there are %d trades", len(of.Trades("c:x")))
+	}
 	// Another process goes on, and a pair that trades no more is dropped.
 	q := newTrades()
 	must.Do(t, q.Restore(map[string][]byte{pairtrades.Name: pairtrades.Published.Encode(v)}))

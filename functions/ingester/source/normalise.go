@@ -34,10 +34,15 @@ func (f *follower) normalise(e *market.PairEvents) {
 			f.Stats.Malformed.Add(1)
 		}
 		pair := known(&t.Pair, t.Time)
-		if pair != nil {
-			f.trade(pair, t)
+		switch {
+		case pair == nil:
+			return false
+		case !f.Protocol.Unnumbered && !pair.believes(t):
+			f.Stats.Malformed.Add(1)
+			return false
 		}
-		return pair != nil
+		f.trade(pair, t)
+		return true
 	})
 	e.Tickers = keep(e.Tickers, func(t *market.PairTicker) bool { return known(&t.Pair, t.Time) != nil })
 	e.Fundings = keep(e.Fundings, func(r *market.PairFunding) bool { return known(&r.Pair, r.Time) != nil })

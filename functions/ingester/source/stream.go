@@ -224,7 +224,24 @@ type follower struct {
 // followedPair belongs to the goroutine that reads.
 type followedPair struct {
 	market.Pair
-	last int64 // id of the newest trade, 0 before the first
+	last  int64 // id of the newest trade, 0 before the first
+	apart int64 // id of a trade that is far from that, and was left out: another like it is believed; 0 for none
+}
+
+// believes reports whether a trade may come behind the newest one. One that is far from it hides
+// none of those that follow: two in a row that are near each other are of another numbering.
+func (p *followedPair) believes(t *market.PairTrade) bool {
+	near := func(id int64) bool { return max(t.ID, id)-min(t.ID, id) <= market.TradesApart }
+	switch {
+	case p.last == 0 || near(p.last):
+		p.apart = 0
+		return true
+	case p.apart != 0 && t.ID != p.apart && near(p.apart):
+		p.last, p.apart = p.apart, 0
+		return true
+	}
+	p.apart = t.ID
+	return false
 }
 
 var errOld = errors.New("it has lived for long enough")
