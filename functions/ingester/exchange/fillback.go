@@ -3,23 +3,32 @@ package exchange
 import (
 	"context"
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"quotary/shared/market"
 )
 
-// fillUntil fills the past, a block of each pair in turn, until it is time to ask for
-// minutes again. It looks at what clients want all the time.
+// historyStep is what a line has next: the minutes of a wanted pair, or a block of the past of
+// one.
+type historyStep struct {
+	pair    market.Pair
+	minutes bool
+}
+
+// fillUntil fills the past, and asks for the minutes of wanted pairs, in turns until it is time to
+// ask for those of the followed ones again. It looks at what clients want all the time.
 func (h *history) fillUntil(ctx context.Context, next time.Time) error {
 	for h.now().Before(next) {
 		if err := h.want(ctx); err != nil {
 			return err
 		}
-		filling, err := h.fill(ctx, next)
+		some, err := h.turn(ctx)
 		if err != nil {
 			return err
 		}
-		if pause := min(next.Sub(h.now()), wantedEvery); !filling && pause > 0 {
+		if pause := min(next.Sub(h.now()), wantedEvery); !some && pause > 0 {
 			if err := h.sleep(ctx, pause); err != nil {
 				return err
 			}
@@ -28,32 +37,69 @@ func (h *history) fillUntil(ctx context.Context, next time.Time) error {
 	return nil
 }
 
-// fill fills a block of each pair, until a time at most: of those that clients want before
-// any of the others, as they are refused meanwhile. It reports whether there may be more.
-func (h *history) fill(ctx context.Context, until time.Time) (filling bool, err error) {
-	for _, pairs := range [...][]market.Pair{h.pairs[h.followed:], h.pairs[:h.followed]} {
-		if filling, err = h.fillEach(ctx, pairs, until); filling || err != nil {
-			break
+// turn makes the step whose turn it is; some is false where there is none. Who wants many pairs,
+// each of which begins with all of its days and the minutes of one, has no more of the venue's
+// requests than who wants one, or than the past of what is followed.
+func (h *history) turn(ctx context.Context) (some bool, err error) {
+	lines := map[string][]historyStep{} // of each line the first is enough
+	if step, ok := h.oldest(h.pairs); ok {
+		lines[followedLine] = []historyStep{step}
+	}
+	for _, of := range h.wants {
+		if step, ok := h.first(of.Things); ok {
+			lines[of.Distributor] = []historyStep{step}
 		}
 	}
-	return filling, err
+	h.turns.Serve(lines, strings.Compare, func(step historyStep, _ string) (cost int, ok bool) {
+		if some {
+			return 0, false
+		}
+		some = true
+		before := h.stats.Lines.Load()
+		err = h.step(ctx, step)
+		return int(max(1, h.stats.Lines.Load()-before)), true
+	})
+	return some, err
 }
 
-func (h *history) fillEach(ctx context.Context, pairs []market.Pair, until time.Time) (filling bool, err error) {
+func (h *history) step(ctx context.Context, step historyStep) error {
+	if step.minutes {
+		h.asked[step.pair.Key] = true
+		return h.try(ctx, step.pair, h.confirm)
+	}
+	before := h.filled[step.pair.Key]
+	err := h.try(ctx, step.pair, h.fillBack)
+	h.stuck[step.pair.Key] = h.filled[step.pair.Key] == before
+	return err
+}
+
+// first is the first step of wanted pairs: minutes before the past.
+func (h *history) first(pairs []market.Pair) (step historyStep, ok bool) {
 	for _, pair := range pairs {
-		if !h.now().Before(until) {
-			return false, nil
+		if !h.asked[pair.Key] {
+			return historyStep{pair, true}, true
 		}
-		before, known := h.filled[pair.Key]
-		if !known || before.Back == 0 {
+	}
+	return h.oldest(pairs)
+}
+
+// oldest is a block of the pair of which the least is filled.
+func (h *history) oldest(pairs []market.Pair) (step historyStep, ok bool) {
+	least := int64(0)
+	for _, pair := range pairs {
+		p, known := h.filled[pair.Key]
+		if !known || p.Back == 0 || h.stuck[pair.Key] {
 			continue
 		}
-		if err := h.try(ctx, pair, h.fillBack); err != nil {
-			return false, err
+		back := p.Back
+		if p.First == 0 {
+			back = math.MaxInt64 // its days come first
 		}
-		filling = filling || h.filled[pair.Key] != before
+		if back > least {
+			step, ok, least = historyStep{pair: pair}, true, back
+		}
 	}
-	return filling, nil
+	return step, ok
 }
 
 // bounds are from when on minutes and hours are filled, ms.

@@ -11,6 +11,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
+	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
 )
@@ -38,9 +39,9 @@ const (
 	foldedFor = int64(day / time.Millisecond)
 )
 
-// history emits what a venue itself says of the followed pairs, and of those that clients
-// want: minutes that have ended and the open one, once a minute, and in the time between the past. At the
-// beginning of a term, when trades do not make the open minute yet, it is asked for more
+// history emits what a venue itself says of the followed pairs, once a minute: minutes that have
+// ended and the open one. In the time between, the past of those and all of the pairs that
+// clients want have their turns. At the beginning of a term, when trades do not make the open minute yet, it is asked for more
 // often.
 type history struct {
 	venue  venue
@@ -57,11 +58,14 @@ type history struct {
 	listed time.Time           // when pairs were asked for
 	warned time.Time
 
-	pairs    []market.Pair            // the followed ones, and then those that are wanted
-	followed int                      // how many of them are followed
-	others   map[string]market.Pair   // by key: those that trade besides
-	wants    map[string]bool          // of these, by key, those that are wanted
-	said     map[string]pairpast.Past // by pair: how much was said to be stored in this term
+	pairs  []market.Pair                    // the followed ones
+	wants  followrequests.List[market.Pair] // those that are wanted, by distributor
+	others map[string]market.Pair           // by key: those that trade besides the followed ones
+	said   map[string]pairpast.Past         // by pair: how much was said to be stored in this term
+
+	turns source.Turns[string, historyStep] // by distributor; followedLine has what is followed
+	asked map[string]bool                   // wanted pairs of which the minutes of this round were asked for
+	stuck map[string]bool                   // pairs of which the past was not told in this round
 }
 
 // progress is how far the K-lines of a pair are filled. Times are ms.
@@ -84,14 +88,12 @@ func (h *history) follow(ctx context.Context, from engine.Position, sink engine.
 		if err := h.list(ctx); err != nil {
 			return err
 		}
-		if err := h.want(ctx); err != nil {
-			return err
-		}
 		for _, pair := range h.pairs {
 			if err := h.try(ctx, pair, h.confirm); err != nil {
 				return err
 			}
 		}
+		h.asked, h.stuck = map[string]bool{}, map[string]bool{}
 		now := h.now()
 		next := now.Truncate(time.Minute).Add(time.Minute + confirmLag)
 		if soon := now.Add(openEvery); now.Sub(began) < openFor && soon.Before(next) {
@@ -113,7 +115,7 @@ func (h *history) list(ctx context.Context) error {
 		return err
 	}
 	h.listed, h.pairs = h.now(), pairsOf(h.config.Coins, all)
-	h.followed, h.others = len(h.pairs), othersOf(h.config.Coins, all)
+	h.others = othersOf(h.config.Coins, all)
 	listing := Listing{Time: h.listed.UnixMilli(), Platform: h.venue.Platform, Swap: h.venue.Swap, Inverse: h.venue.Inverse, Pairs: all, Followed: map[string]bool{}}
 	for _, p := range h.pairs {
 		listing.Followed[p.Key] = true
@@ -131,7 +133,7 @@ const mostResting = 500
 // not grow. One of them that is wanted again is filled again.
 func (h *history) forget() {
 	followed := make(map[string]bool, len(h.pairs))
-	for _, p := range h.pairs[:h.followed] {
+	for _, p := range h.pairs {
 		followed[p.Key] = true
 	}
 	var resting []string

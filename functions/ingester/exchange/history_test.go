@@ -19,6 +19,7 @@ import (
 	"quotary/functions/ingester/source/okx"
 	simulated "quotary/localstack/sim/binance"
 	"quotary/shared/backoff"
+	"quotary/shared/data/followrequests"
 	candles "quotary/shared/data/klines"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairs"
@@ -329,6 +330,66 @@ func TestTheDayOfANewPairIsEmittedAtOnce(t *testing.T) {
 	w.clock.Move(8 * time.Hour)
 	if err := h.confirm(t.Context(), pair); err != nil || len(runs) != 2 {
 		t.Errorf("of a known pair %d runs are emitted, %v", len(runs), err)
+	}
+}
+
+// TestWhoWantsManyPairsHasNoMoreTurnsThanOthers: another distributor's pair, and the past of what
+// is followed, wait for one step of who wants many.
+func TestWhoWantsManyPairsHasNoMoreTurnsThanOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Coins = []string{"BTC"}
+	h := w.history(t)
+	h.filled, h.folded, h.asked, h.stuck = map[string]progress{}, map[string]int64{}, map[string]bool{}, map[string]bool{}
+	var emitted []string // the pair of each batch
+	h.sink = func(_ context.Context, d engine.Delivery[*Batch]) error {
+		for _, run := range d.Batch.Runs {
+			emitted = append(emitted, run.Pair)
+		}
+		for _, run := range d.Batch.Past {
+			if len(d.Batch.Runs) == 0 {
+				emitted = append(emitted, run.Pair)
+			}
+		}
+		return nil
+	}
+	must.Do(t, h.list(t.Context()))
+	for _, pair := range h.pairs {
+		must.Do(t, h.confirm(t.Context(), pair))
+	}
+	other := h.others["ethswapusdt:binance"]
+	quiet, loud := []string{"quiet"}, []string{}
+	for i := range 6 {
+		loud = append(loud, fmt.Sprint("loud", i))
+	}
+	for _, key := range slices.Concat(quiet, loud) { // under other names
+		other.Key = key
+		h.others[key] = other
+	}
+	h.wanted = &wantedPairs{pairs: followrequests.ListOf(map[string][]string{"loud": loud, "quiet": quiet}), read: w.clock.Now(), now: w.clock.Now, turn: make(chan struct{}, 1)}
+	emitted = nil
+	turns := 0
+	for ; turns < 3*len(loud); turns++ {
+		must.Do(t, h.want(t.Context()))
+		if some, err := h.turn(t.Context()); err != nil || !some {
+			t.Fatalf("nothing is left to do: %v", err)
+		}
+	}
+	of := map[string]int{}
+	for i, key := range emitted {
+		line := "loud"
+		switch key {
+		case quiet[0]:
+			line = "quiet"
+		case h.pairs[0].Key:
+			line = "followed"
+		}
+		if of[line]++; i == 5 && len(of) != 3 {
+			t.Errorf("served first are %v", emitted[:i+1])
+		}
+	}
+	if of["quiet"] < 3 || of["followed"] < 3 {
+		t.Errorf("in %d turns %v were served", turns, of)
 	}
 }
 

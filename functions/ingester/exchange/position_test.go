@@ -31,7 +31,6 @@ func TestWhatSourcesRememberFitsIntoACheckpoint(t *testing.T) {
 		all = append(all, market.Pair{Key: market.PairKey("BTC", quote, "okcoinfutures", true), Base: "BTC", Quote: quote, Swap: true, Inverse: true})
 	}
 	h.pairs = pairsOf([]string{"BTC"}, all)
-	h.followed = len(h.pairs)
 	fill := func(key string) {
 		h.filled[key] = progress{
 			Since: now - random.Int64N(1000)*86_400_000, Until: now - random.Int64N(1000)*minute, Back: now - random.Int64N(9000)*60*minute,

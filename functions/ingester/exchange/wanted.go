@@ -82,9 +82,11 @@ func (w *wantedPairs) of(ctx context.Context, lists *lister) ([]market.Pair, err
 // lines are likewise those that each distributor wants, in the order in which it asked for them.
 func (w *wantedPairs) lines(ctx context.Context, lists *lister) (lines followrequests.List[market.Pair], err error) {
 	pairs, list, err := w.dealt(ctx, lists)
-	if err != nil {
-		return nil, err
-	}
+	return linesOfWanted(list, pairs), err
+}
+
+// linesOfWanted are those of the pairs that each distributor of a list wants.
+func linesOfWanted(list followrequests.List[string], pairs []market.Pair) (lines followrequests.List[market.Pair]) {
 	byKey := make(map[string]market.Pair, len(pairs))
 	for _, pair := range pairs {
 		byKey[pair.Key] = pair
@@ -98,7 +100,7 @@ func (w *wantedPairs) lines(ctx context.Context, lists *lister) (lines followreq
 		}
 		lines = append(lines, line)
 	}
-	return lines, nil
+	return lines
 }
 
 func (w *wantedPairs) dealt(ctx context.Context, lists *lister) ([]market.Pair, followrequests.List[string], error) {
@@ -252,9 +254,8 @@ func (f wantedFeed) followPairs(ctx context.Context, pairs []market.Pair, heard 
 	}
 }
 
-// want takes over which pairs of the venue are wanted. The minutes of one that is new are
-// asked for at once; what is known of one that no longer is, is forgotten: when it is wanted
-// again it is filled back again.
+// want takes over which pairs of the venue are wanted. What is known of one that no longer is, is
+// forgotten: when it is wanted again it is filled back again.
 func (h *history) want(ctx context.Context) error {
 	list, err := h.wanted.list(ctx)
 	if err != nil {
@@ -262,32 +263,19 @@ func (h *history) want(ctx context.Context) error {
 	}
 	pairs, left := dealt(list, h.others)
 	h.stats.Dropped.Store(int64(left))
-	wanted := map[string]bool{}
-	var fresh []market.Pair
-	for _, pair := range pairs {
-		wanted[pair.Key] = true
-		if !h.wants[pair.Key] {
-			fresh = append(fresh, pair)
-		}
-	}
-	h.wants = wanted
-	followed := map[string]bool{}
-	for _, pair := range h.pairs[:h.followed] {
-		followed[pair.Key] = true
+	h.wants = linesOfWanted(list, pairs)
+	kept := make(map[string]bool, len(pairs)+len(h.pairs))
+	for _, pair := range slices.Concat(pairs, h.pairs) {
+		kept[pair.Key] = true
 	}
 	for key := range h.filled { // what is no longer listed either: the checkpoint does not grow
-		if !followed[key] && !wanted[key] {
+		if !kept[key] {
 			delete(h.filled, key)
 			delete(h.folded, key)
+			delete(h.asked, key)
 			if err := h.say(ctx, key); err != nil {
 				return err
 			}
-		}
-	}
-	h.pairs = append(h.pairs[:h.followed:h.followed], pairs...)
-	for _, pair := range fresh {
-		if err := h.try(ctx, pair, h.confirm); err != nil {
-			return err
 		}
 	}
 	return nil
