@@ -168,6 +168,39 @@ func TestWhatCannotBeAllIsNotRead(t *testing.T) {
 	}
 }
 
+// What was read and was not all, as some minutes are without a trade, is not read again until
+// more is stored, but for fewer K-lines.
+func TestWhatWasNotAllIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.reader.lookup.Patience = 0
+	const key, most = "ethusdt:binance", 60
+	w.put(t, key)
+	hour := apitest.Start.Add(-time.Hour).UnixMilli()
+	w.stored(t, key, pairpast.Past{Minutes: hour, Hours: hour, FourHours: hour})
+	ask := func(size int, answered bool) (units float64) {
+		t.Helper()
+		answer := w.Get(t, w.SubKey, fmt.Sprintf("%s?symbol=%s&period=60&size=%d", path, key, size))
+		if answered == (answer.Status != http.StatusOK) {
+			t.Errorf("%d K-lines: status %d", size, answer.Status)
+		}
+		return w.ReadUnits(t)
+	}
+	first := ask(most, false)
+	for _, size := range []int{most, most, 500} {
+		if units := ask(size, false); units > 2 || units >= first {
+			t.Errorf("%d K-lines: %v units were read for nothing, %v before", size, units, first)
+		}
+	}
+	ask(55, true)
+	w.stored(t, key, pairpast.Past{Minutes: hour - 1, Hours: hour, FourHours: hour})
+	if units := ask(most, false); units <= 2 {
+		t.Errorf("when more is stored %v units are read, %v before", units, first)
+	}
+	w.stored(t, key, pairpast.AllStored)
+	ask(most, true)
+}
+
 // TestKlinesAreNeverAPartOfWhatThereIs: while the past of a pair is being read, a request is
 // answered if what it asks for is stored.
 func TestKlinesAreNeverAPartOfWhatThereIs(t *testing.T) {

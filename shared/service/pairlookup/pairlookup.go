@@ -40,6 +40,26 @@ type Pairs struct {
 	listed *store.View[pairs.View]
 	wanted *followrequests.Store
 	waited lru.Cache[string, bool] // pairs that were waited for
+	lacks  lru.Cache[lackKey, lack]
+}
+
+// lackKey is K-lines of a pair in a tier.
+type lackKey struct {
+	pair string
+	tier market.Interval
+}
+
+// lack is K-lines that were read and were not all: to read as many of them, or more, is for
+// nothing until more of the past is stored.
+type lack struct {
+	from  int64 // ms: what was stored
+	until time.Time
+	limit int
+}
+
+// holds reports whether K-lines are lacking that are asked for.
+func (l *lack) holds(from int64, until time.Time, limit int) bool {
+	return l.limit > 0 && l.from == from && limit >= l.limit && until.Before(l.until.Add(time.Minute))
 }
 
 // New returns the pairs that are listed in the views.
@@ -108,13 +128,21 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 
 // Klines are the newest K-lines of a pair until a time, oldest first.
 func (p *Pairs) Klines(ctx context.Context, key string, period market.Period, until time.Time, limit int) (candles []market.Candle, err error) {
+	if now := api.Now(ctx); until.After(now) {
+		until = now
+	}
 	err = p.Read(ctx, key, pairpast.Klines, func(past pairpast.Past, series *store.Series) (all bool, err error) {
-		from := past.From(period.StoredAs())
-		if from > period.Back(until, limit) { // what there is cannot be all, and to read it would be for nothing
+		of := lackKey{key, period.StoredAs()}
+		from := past.From(of.tier)
+		lacking, _ := p.lacks.Get(of)
+		if from > period.Back(until, limit) || lacking.holds(from, until, limit) { // what there is cannot be all, and to read it would be for nothing
 			return false, nil
 		}
 		candles, err = pairklines.Newest(ctx, series, key, period, until, limit)
-		return from == 0 || len(candles) == limit && candles[0].OpenTime >= from, err
+		if all = from == 0 || len(candles) == limit && candles[0].OpenTime >= from; !all && err == nil {
+			p.lacks.Set(of, lack{from, until, limit})
+		}
+		return all, err
 	})
 	return candles, err
 }
