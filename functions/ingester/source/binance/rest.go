@@ -75,6 +75,9 @@ func (m *Market) trades(s *symbol) bool {
 	return m.Named(s.Symbol, s.BaseAsset, s.QuoteAsset)
 }
 
+// mostWeight is what the exchange may allow a minute at most: its spot markets do.
+const mostWeight = 6000
+
 // Pairs returns the markets that trade now: of contracts the perpetual ones. It takes
 // over how much weight the host allows, and how long funding periods are.
 func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
@@ -84,7 +87,7 @@ func (m *Market) Pairs(ctx context.Context) ([]market.Pair, error) {
 	}
 	for _, limit := range info.RateLimits {
 		if limit.Type == "REQUEST_WEIGHT" && limit.Interval == "MINUTE" && limit.Num > 0 && limit.Limit > limit.Num {
-			m.host.Budget.SetRate(max(1, limit.Limit/limit.Num*share/100))
+			m.host.Budget.SetRate(max(1, min(limit.Limit/limit.Num, mostWeight)*share/100))
 		}
 	}
 	if m.rules.swap {

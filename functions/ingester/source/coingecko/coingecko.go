@@ -6,6 +6,7 @@
 package coingecko
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,6 +73,7 @@ func (m *Markets) poll(ctx context.Context, host *source.Host, sink Sink) error 
 		}
 		m.Stats.Lines.Add(1)
 		coins, newest := make([]market.CoinMarket, 0, len(rows)), int64(0)
+		var wrong error // one is enough to say, of however many
 		for _, row := range rows {
 			coin, err := Parse(row)
 			if err == nil && coin.Time > time.Now().Add(ahead).UnixMilli() {
@@ -79,10 +81,13 @@ func (m *Markets) poll(ctx context.Context, host *source.Host, sink Sink) error 
 			}
 			if err != nil {
 				m.Stats.Malformed.Add(1)
-				m.Log.Warn("skipped a coin", "error", err.Error())
+				wrong = cmp.Or(wrong, err)
 				continue
 			}
 			coins, newest = append(coins, coin), max(newest, coin.Time)
+		}
+		if wrong != nil {
+			m.Log.Warn("skipped coins", "page", page, "coins", len(rows)-len(coins), "error", wrong.Error())
 		}
 		m.Stats.Seen(time.Now(), newest)
 		if len(coins) > 0 {
