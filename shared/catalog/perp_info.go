@@ -40,7 +40,7 @@ var InfoTypes = []Variant{
 	{Name: "openOrders", From: VenueOrders, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The same orders as of frontendOpenOrders in short: {coin, side, limitPx, sz, oid, timestamp, origSz}, with reduceOnly and cloid where they are set."},
 	{Name: "portfolio", From: VenueAccounts, Needs: []string{"user"}, About: "What an account was worth and earned: a list of [window, {accountValueHistory, pnlHistory, vlm}] for day, week, month, allTime and, of its perpetuals alone, perpDay, perpWeek, perpMonth, perpAllTime; points are [ms, value], pnlHistory begins at 0. Where nothing is known the lists are empty and vlm is null."},
 	{Name: "spotClearinghouseState", From: VenueAccounts, Needs: []string{"user"}, About: "The tokens of an account, as the spotState of /traders/spot-clearinghouse-state; null where the exchange has not told them."},
-	{Name: "userFees", Planned: true},
+	{Name: "userFees", From: VenueAccounts, Needs: []string{"user"}, About: "What an account traded of perpetuals in each of the last 15 UTC days, oldest first: dailyUserVlm of {date, userCross, userAdd, exchange}, what it took and what it made in USDC, null of days of which a part is not known. What the exchange alone knows is null: exchange, feeSchedule, the rates (userCrossRate, userAddRate, userSpotCrossRate, userSpotAddRate), discounts, trials and stakingLink."},
 	{Name: "userTwapSliceFills", From: VenueFills, Needs: []string{"user"}, About: "The newest fills that TWAPs of an account have made, newest first: {fill, twapId}. They are looked for in its newest 10,000 fills, 2,000 at most."},
 	{Name: "webData2", From: VenueOrders, Needs: []string{"user"}, About: "What the exchange's own page shows of an account on the main dex: clearinghouseState, openOrders as frontendOpenOrders, spotState, meta and assetCtxs, spotAssetCtxs, serverTime, user. What the exchange alone knows is null: leadingVaults, totalVaultEquity, agentAddress, agentValidUntil, cumLedger, isVault, twapStates. An account that nobody asked for before is 503: ask again in two seconds."},
 }
@@ -141,6 +141,30 @@ type InfoFill struct {
 type InfoTwapFill struct {
 	Fill   InfoFill `json:"fill"`
 	TwapID int64    `json:"twapId"`
+}
+
+// InfoUserFees is what userFees reports. What the exchange alone knows is null.
+type InfoUserFees struct {
+	DailyUserVlm                []InfoDayVolume  `json:"dailyUserVlm"` // oldest first
+	FeeSchedule                 *json.RawMessage `json:"feeSchedule"`
+	UserCrossRate               *string          `json:"userCrossRate"`
+	UserAddRate                 *string          `json:"userAddRate"`
+	UserSpotCrossRate           *string          `json:"userSpotCrossRate"`
+	UserSpotAddRate             *string          `json:"userSpotAddRate"`
+	ActiveReferralDiscount      *string          `json:"activeReferralDiscount"`
+	Trial                       *json.RawMessage `json:"trial"`
+	FeeTrialReward              *string          `json:"feeTrialReward"`
+	NextTrialAvailableTimestamp *int64           `json:"nextTrialAvailableTimestamp"`
+	StakingLink                 *json.RawMessage `json:"stakingLink"`
+	ActiveStakingDiscount       *json.RawMessage `json:"activeStakingDiscount"`
+}
+
+// InfoDayVolume is what was traded of perpetuals in a UTC day, quote units; null where it is not known.
+type InfoDayVolume struct {
+	Date      string  `json:"date"`      // YYYY-MM-DD
+	UserCross *string `json:"userCross"` // by orders of the account that took
+	UserAdd   *string `json:"userAdd"`   // by its orders that rested
+	Exchange  *string `json:"exchange"`  // by everybody
 }
 
 // ActiveAsset is what an account has set for a perpetual, as activeAssetData reports it.

@@ -53,9 +53,9 @@ func endpointTable() string {
 
 func infoTable() string {
 	var table strings.Builder
-	table.WriteString("| Type | Must have | May have | State | What it answers |\n|---|---|---|---|---|\n")
+	table.WriteString("| Type | Must have | May have | What it answers |\n|---|---|---|---|\n")
 	for _, kind := range catalog.InfoTypes {
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", kind.Name, strings.Join(kind.Needs, ", "), strings.Join(kind.Takes, ", "), state(kind.Planned), kind.About)
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", kind.Name, strings.Join(kind.Needs, ", "), strings.Join(kind.Takes, ", "), kind.About)
 	}
 	return table.String()
 }
@@ -77,9 +77,7 @@ func reasonTable() string {
 func infoNames() string {
 	var names []string
 	for _, kind := range catalog.InfoTypes {
-		if !kind.Planned {
-			names = append(names, "`"+kind.Name+"`")
-		}
+		names = append(names, "`"+kind.Name+"`")
 	}
 	var text strings.Builder
 	for i, name := range names {

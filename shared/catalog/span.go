@@ -25,12 +25,11 @@ type Varied interface {
 
 // Variant is a request of one type of several.
 type Variant struct {
-	Name    string   // value of type
-	Needs   []string // members of the request without which there is no answer
-	Takes   []string // others that the answer depends on; every other one is ignored
-	About   string   // what data is, in sentences for people
-	Planned bool     // specified, not built yet
-	From    *Dataset // what it is answered from
+	Name  string   // value of type
+	Needs []string // members of the request without which there is no answer
+	Takes []string // others that the answer depends on; every other one is ignored
+	About string   // what data is, in sentences for people
+	From  *Dataset // what it is answered from
 }
 
 func spanMillis(from, to *Millis, now time.Time) (start, end time.Time) {

@@ -553,6 +553,7 @@ func (d *derived) sums() {
 		}
 	}
 	for _, address := range d.sim.venue.Truth().Addresses {
+		d.volumes(address)
 		truth := d.sim.venue.TruthOf(address)
 		for i := range truth.Positions {
 			want := &truth.Positions[i]
@@ -567,6 +568,34 @@ func (d *derived) sums() {
 					t.Errorf("account %s, %s, %s: %s, the venue says %s", address, want.Coin, what, figure[0], figure[1])
 				}
 			}
+		}
+	}
+}
+
+// volumes compares what an account traded by day with what the venue says: all its fills are in
+// the node's files.
+func (d *derived) volumes(address string) {
+	t := d.sim.t
+	t.Helper()
+	stats := d.stats[address]
+	if stats == nil {
+		return
+	}
+	var fees struct {
+		DailyUserVlm []struct{ Date, UserCross, UserAdd string }
+	}
+	must.Do(t, json.Unmarshal(d.sim.askOf("userFees", address, ""), &fees))
+	for _, want := range fees.DailyUserVlm {
+		day := must.Get(time.Parse(time.DateOnly, want.Date))(t)
+		var got market.Activity
+		for i := range stats.Days {
+			if stats.Days[i].Day == day.Unix()/86_400 {
+				got = stats.Days[i].Activity
+			}
+		}
+		taken := got.Taken
+		if made := got.Volume.Sub(taken); !taken.Equal(udecimal.MustParse(want.UserCross)) || !made.Equal(udecimal.MustParse(want.UserAdd)) {
+			t.Errorf("account %s took %s and made %s on %s, the venue says %s and %s", address, taken, made, want.Date, want.UserCross, want.UserAdd)
 		}
 	}
 }

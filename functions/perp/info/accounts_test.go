@@ -74,6 +74,23 @@ func TestAnUnknownAccountIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestVolumesOfDaysOfWhichAPartIsNotKnownAreNull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.someAccount(t)
+	const ask = `{"type":"userFees","user":"` + alice + `"}`
+	w.golden(t, "userFees-unknown", ask)
+	today := w.Now().Unix() / 86_400
+	decimal := func(text string) market.Decimal { return must.Get(market.ParseDecimal(text))(t) }
+	stats := market.TraderStats{Began: (today-2)*86_400_000 - 1, Days: []market.TradingDay{
+		{Day: today - 3, Activity: market.Activity{Fills: 1, Volume: decimal("5.0")}},
+		{Day: today - 2, Activity: market.Activity{Fills: 2, Volume: decimal("100.5"), Taken: decimal("40.25"), SpotVolume: decimal("10.0"), SpotTaken: decimal("10.0")}},
+		{Day: today, Activity: market.Activity{Fills: 1, Volume: decimal("1.0")}},
+	}}
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accountstats.Row(alice, &stats)}))
+	w.golden(t, "userFees", ask)
+}
+
 func TestFillsOfTwapsAreTheNewestOfThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -61,6 +61,7 @@ var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.Raw
 	"perpDexs":             (*info).perpDexs,
 	"spotMetaAndAssetCtxs": (*info).spotContexts,
 	"userTwapSliceFills":   (*info).twapFills,
+	"userFees":             (*info).userFees,
 	"userFills":            (*info).userFills,
 	"userFillsByTime":      (*info).userFillsByTime,
 	"userFunding":          (*info).userFunding,
@@ -88,12 +89,9 @@ var members = map[string]member{
 func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
 	n := slices.IndexFunc(catalog.InfoTypes, func(t catalog.Variant) bool { return t.Name == in.Type })
 	if n < 0 {
-		return nil, api.BadParameter("unknown type %q: it must be one of %s", in.Type, strings.Join(built(), ", "))
+		return nil, api.BadParameter("unknown type %q: it must be one of %s", in.Type, strings.Join(names(), ", "))
 	}
 	kind := &catalog.InfoTypes[n]
-	if kind.Planned {
-		return nil, api.NotBuilt("the type %s is specified but not available yet", kind.Name)
-	}
 	for _, name := range kind.Needs {
 		if m := members[name]; !m.given(&in) {
 			return nil, api.BadParameter("missing %s: it must be %s", name, m.kind)
@@ -102,12 +100,11 @@ func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, 
 	return answers[kind.Name](i, ctx, &in)
 }
 
-// built are the names of the types that have an answer.
-func built() (names []string) {
-	for _, t := range catalog.InfoTypes {
-		if !t.Planned {
-			names = append(names, t.Name)
-		}
+// names are those of the types.
+func names() []string {
+	list := make([]string, len(catalog.InfoTypes))
+	for n := range catalog.InfoTypes {
+		list[n] = catalog.InfoTypes[n].Name
 	}
-	return names
+	return list
 }

@@ -201,9 +201,6 @@ func object(members Object, required []any) Object {
 func (d *document) variants(e *catalog.Endpoint, list []catalog.Variant, members Object) Object {
 	bodies, mapping := []any{}, Object{}
 	for _, v := range list {
-		if v.Planned {
-			continue
-		}
 		own, required := Object{}, []any{"type"}
 		for _, name := range v.Needs {
 			own[name] = notNull(members[name].(Object))
