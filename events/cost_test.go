@@ -25,9 +25,11 @@ import (
 	"quotary/shared/aws/attr"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/mids"
+	"quotary/shared/data/openorders"
 	"quotary/shared/data/tickers"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
@@ -504,4 +506,20 @@ func (c *costs) socketOf(with string, key apitest.Key) {
 	} {
 		send(step.request+with, step.route, step.body)
 	}
+}
+
+// openOrders has as many of the trader's orders rest as the venue lets most accounts have, in
+// markets that have figures.
+func (c *costs) openOrders() {
+	c.t.Helper()
+	now := time.Now().UnixMilli()
+	of := market.AccountOrders{Address: trader, Listed: map[string]int64{"": now}}
+	for n := range int64(1000) {
+		of.Orders = append(of.Orders, market.OrderStatus{Coin: "BTC", Side: "B", LimitPx: "64000.0", Sz: "0.5", OrigSz: "0.5", Oid: n, Timestamp: now - n, TriggerCondition: "N/A", TriggerPx: "0.0", OrderType: "Limit", Tif: "Gtc"})
+	}
+	part := openorders.Accounts{Newest: now}
+	part.Set(&of)
+	storetest.Publish(c.t, c.views, openorders.PublishedAccounts(openorders.Part(trader)), part)
+	none := json.RawMessage(`[{"universe":[]},[]]`)
+	storetest.Publish(c.t, c.views, contexts.Published, contexts.View{Time: now, Perps: map[string]json.RawMessage{"": none}, Spot: none})
 }

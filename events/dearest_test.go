@@ -235,7 +235,7 @@ func infoRequests(base apitest.Request, parameters []apitest.Parameter) (request
 	}
 	for _, kind := range catalog.InfoTypes {
 		switch kind.From {
-		case nil, catalog.VenueMids, catalog.VenueMeta, catalog.VenueContexts, catalog.VenueBooks: // planned, or of views alone
+		case catalog.VenueMids, catalog.VenueMeta, catalog.VenueContexts, catalog.VenueBooks: // of views alone
 			continue
 		}
 		of := []apitest.Request{base}
@@ -342,6 +342,7 @@ func numbered(n int) string { return fmt.Sprintf("0x%040x", n) }
 
 // fill stores the world, as the ingester would.
 func (w busyWorld) fill(c *costs, now int64) {
+	c.openOrders()
 	log, series := c.Log(), c.Series()
 	log.Parallel, series.Parallel = 16, 16
 	step := 30 * 24 * time.Hour.Milliseconds() / int64(w.rows) // all of them within 30 days

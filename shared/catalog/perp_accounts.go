@@ -53,6 +53,7 @@ type TraderStatisticsRow struct {
 	SpotValue       *string     `json:"spotValue"`       // value of the spot balances; null while they are not known
 	TotalValue      *string     `json:"totalValue"`      // perpValue and spotValue together; null where one is not known
 	WinRate         *float64    `json:"winRate"`         // profitPositions over positions, 0 to 1
+	Since           *string     `json:"since"`           // from when on the account is known, RFC 3339, where the window begins before; else null
 }
 
 // PnlPoint is a profit at a time.

@@ -119,6 +119,7 @@ type AddressStatisticsRow struct {
 	AvgPosDuration *int64   `json:"avgPosDuration"` // average duration of a completed trade, seconds
 	MaxDrawdown    *float64 `json:"maxDrawdown"`    // largest fall of the perpetuals account's value at full hours of the window, of 30 days at most, without what was deposited and withdrawn, 0 to 1; null where no value is known
 	TotalPnl       *string  `json:"totalPnl"`       // profit in quote units, without fees and funding, a decimal string
+	Since          *string  `json:"since"`          // from when on the account is known, RFC 3339, where the window begins before; else null
 }
 
 // BehaviorMetricsIn selects days of UTC: today and those before it, as many as the period
@@ -144,6 +145,7 @@ type BehaviorMetricsRow struct {
 	TotalPnl             string   `json:"totalPnl"`             // profit of completed trades in quote units, without fees and funding, a decimal string
 	Volume               *string  `json:"volume"`               // value of fills in USDC, a decimal string
 	Roi                  *float64 `json:"roi"`                  // totalPnl over the value of the perpetuals account at the beginning and what came in since, a fraction; null where that is not known
+	Since                *string  `json:"since"`                // from when on the account is known, RFC 3339, where the window begins before; else null
 }
 
 // TradingStatisticsIn selects the trades of an account that were completed in a window.

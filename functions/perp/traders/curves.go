@@ -37,11 +37,14 @@ func began(ctx context.Context, w *accountstats.Worth, from int64) {
 
 // since is when a curve of one of many accounts begins, where it was asked for from an earlier
 // time on.
-func since(w *accountstats.Worth, from int64) *string {
-	if w.Since <= from {
+func since(w *accountstats.Worth, from int64) *string { return later(w.Since, from) }
+
+// later is a time in ms, where it is behind that from which on something was asked for.
+func later(ms, from int64) *string {
+	if ms <= from {
 		return nil
 	}
-	return new(time.UnixMilli(w.Since).UTC().Format(time.RFC3339))
+	return new(time.UnixMilli(ms).UTC().Format(time.RFC3339))
 }
 
 // portfolio is what an account was worth and earned in a window, in its two scopes.

@@ -48,6 +48,7 @@ type tradeSum struct {
 	market.TradeSum
 	drawdown *float64 // nil where the account was not valued in it
 	known    bool     // the account is
+	since    *string  // from when on, where the window begins before
 }
 
 func (s *tradeSum) row(address catalog.Address) catalog.AddressStatisticsRow {
@@ -55,6 +56,7 @@ func (s *tradeSum) row(address catalog.Address) catalog.AddressStatisticsRow {
 	if s.known {
 		row.WinRate, row.OrderCount, row.ClosePosCount = new(s.WinRate()), new(s.Orders), new(s.Count())
 		row.AvgPosDuration, row.MaxDrawdown, row.TotalPnl = new(s.AverageDuration()/secondMs), s.drawdown, new(market.Text(s.Pnl()))
+		row.Since = s.since
 	}
 	return row
 }
@@ -84,7 +86,7 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 			sums = append(sums, tradeSum{})
 			continue
 		}
-		sum := tradeSum{TradeSum: stats.All.Sum, known: true}
+		sum := tradeSum{TradeSum: stats.All.Sum, known: true, since: later(stats.Began, from)}
 		if days > 0 {
 			var spans []market.Span
 			sum.TradeSum, spans = stats.Within(from, now)
@@ -185,7 +187,7 @@ func behavior(stats *market.TraderStats, now, period int64) catalog.BehaviorMetr
 	row := catalog.BehaviorMetricsRow{
 		ProfitLossRatio: did.ProfitLossRatio(), TpslCloseOrderRatio: did.TakeProfitStopShare(), FeeToAvgDepositRatio: did.FeeToDeposits(days),
 		TradingActivity: new(did.ActiveShare(days)), AddOnProfitRatio: did.ProfitableAddOnShare(), FillsCount: &did.Fills,
-		WinRate: new(trades.WinPercent()), TotalPnl: "0", Volume: new(market.Text(did.Volume)), Roi: stats.Return(trades.Pnl(), since),
+		WinRate: new(trades.WinPercent()), TotalPnl: "0", Since: later(stats.Began, since), Volume: new(market.Text(did.Volume)), Roi: stats.Return(trades.Pnl(), since),
 	}
 	if trades.Count() > 0 {
 		row.TotalPnl = market.Text(trades.Pnl())

@@ -59,7 +59,7 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 				curve = append(curve, catalog.PnlPoint{Ts: p.Time, V: market.Text(p.Value.Decimal())})
 			}
 		}
-		row.PnlList = &curve
+		row.PnlList, row.Since = &curve, later(stats.Began, from)
 		rows = append(rows, row)
 		return nil
 	})
