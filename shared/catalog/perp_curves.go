@@ -73,16 +73,16 @@ type ValueAt struct {
 	Value string `json:"value"` // USDC, a decimal string
 }
 
-// DrawdownRow is the largest drawdown of one of many accounts, under both spellings of the
-// names.
+// DrawdownRow is the largest drawdown of one of many accounts. Each member but since is there
+// with a capital too, as some clients read it: Address, High, Low, MaxDrawdown, NetIn.
 type DrawdownRow struct {
 	Address string `json:"address"` // in lower case
 	Drawdown
 	Since *string `json:"since"` // from when on values are known, RFC 3339, where the window begins before; else null
 
-	PascalAddress     string   `json:"Address"`     // address
-	PascalHigh        *ValueAt `json:"High"`        // high
-	PascalLow         *ValueAt `json:"Low"`         // low
-	PascalMaxDrawdown *string  `json:"MaxDrawdown"` // maxDrawdown
-	PascalNetIn       *string  `json:"NetIn"`       // netIn
+	PascalAddress     string   `json:"Address" schema:"-"`     // address
+	PascalHigh        *ValueAt `json:"High" schema:"-"`        // high
+	PascalLow         *ValueAt `json:"Low" schema:"-"`         // low
+	PascalMaxDrawdown *string  `json:"MaxDrawdown" schema:"-"` // maxDrawdown
+	PascalNetIn       *string  `json:"NetIn" schema:"-"`       // netIn
 }

@@ -106,8 +106,8 @@ func (d *document) object(t reflect.Type) Object {
 	members, required := Object{}, []any{}
 	for _, field := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !field.IsExported() || name == "-" || field.Anonymous && name == "" {
-			continue
+		if !field.IsExported() || name == "-" || field.Anonymous && name == "" || field.Tag.Get("schema") == "-" {
+			continue // schema:"-" is another spelling: generators make one name of both
 		}
 		if name == "" {
 			name = field.Name
