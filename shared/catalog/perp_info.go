@@ -82,10 +82,10 @@ func (in *InfoIn) Uses(parameter string) bool {
 }
 
 // Needs implements [Needer]: each type is answered from a dataset of its own. One that is
-// unknown or not built needs nothing.
+// unknown needs nothing.
 func (in InfoIn) Needs() []Need {
 	i := slices.IndexFunc(InfoTypes, func(t Variant) bool { return t.Name == in.Type })
-	if i < 0 || InfoTypes[i].From == nil {
+	if i < 0 {
 		return nil
 	}
 	return []Need{InfoTypes[i].From.On("")}

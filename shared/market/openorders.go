@@ -1,7 +1,6 @@
 package market
 
 import (
-	"encoding/hex"
 	"strings"
 )
 
@@ -91,7 +90,7 @@ type OpenOrder struct {
 }
 
 // Address is the account's, 0x and 40 lower-case hex digits.
-func (o *OpenOrder) Address() string { return "0x" + hex.EncodeToString(o.Account[:]) }
+func (o *OpenOrder) Address() string { return addressOf(o.Account) }
 
 // Value is price x what rests, quote units.
 func (o *OpenOrder) Value() Decimal { return Notional(o.Px.Decimal(), o.Sz.Decimal()) }

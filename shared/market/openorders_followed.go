@@ -2,7 +2,6 @@ package market
 
 import (
 	"cmp"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -77,7 +76,7 @@ func (t *OpenOrders) Unfollow(address string) {
 func (t *OpenOrders) Followed() map[string]bool {
 	list := make(map[string]bool, len(t.followed.accounts))
 	for id, a := range t.followed.accounts {
-		list["0x"+hex.EncodeToString(id[:])] = a.listed[""] > 0
+		list[addressOf(id)] = a.listed[""] > 0
 	}
 	return list
 }
@@ -87,7 +86,7 @@ func (t *OpenOrders) Followed() map[string]bool {
 func (t *OpenOrders) ChangedAccounts() []string {
 	list := make([]string, 0, len(t.followed.changed))
 	for id := range t.followed.changed {
-		list = append(list, "0x"+hex.EncodeToString(id[:]))
+		list = append(list, addressOf(id))
 	}
 	clear(t.followed.changed)
 	return list

@@ -89,6 +89,9 @@ func parseAccount(address string) (id accountID, ok bool) {
 	return id, err == nil
 }
 
+// addressOf is the address of an account, 0x and 40 lower-case hex digits.
+func addressOf(id accountID) string { return "0x" + hex.EncodeToString(id[:]) }
+
 // names numbers texts that come again and again. The zero value has the number 0 for "".
 type names struct {
 	list []string

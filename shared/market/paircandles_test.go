@@ -143,29 +143,31 @@ func TestCandlesOfAPairAreNeverShortOfATradeInTheirMiddle(t *testing.T) {
 	})
 }
 
+// bought is a trade ms after midnight.
+func bought(id, ms int64) *PairTrade {
+	return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
+}
+
 func TestTheOpenMinuteIsTheExchangesUntilTradesAreJoined(t *testing.T) {
 	t.Parallel()
-	trade := func(id, ms int64) *PairTrade {
-		return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
-	}
 	said := func(trades int64) Candle {
-		c := trade(1, 60_000).candle(midnight + 60_000)
+		c := bought(1, 60_000).candle(midnight + 60_000)
 		c.Trades = trades
 		return c
 	}
 	var p PairCandles
-	run := CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000, Candles: []Candle{trade(1, 0).candle(midnight)}, Open: said(3)}
+	run := CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000, Candles: []Candle{bought(1, 0).candle(midnight)}, Open: said(3)}
 	got := p.Confirm(&run)
 	if len(got[0]) != 2 || got[0][1].Trades != 3 || len(got[1]) != 1 || got[1][0].Trades != 4 {
 		t.Errorf("with a minute and the open one: %+v", got)
 	}
-	p.Add(trade(9, 90_000)) // those before it are not known
+	p.Add(bought(9, 90_000)) // those before it are not known
 	got = p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: run.To, To: run.To, Open: said(7)})
 	if len(got[0]) != 1 || got[0][0].Trades != 7 || len(got[1]) != 1 || got[1][0].Trades != 8 {
 		t.Errorf("asked again: %+v", got)
 	}
-	p.Add(trade(10, 125_000))
-	ended := CandleRun{Pair: pairKey, Interval: Minute1, From: run.To, To: midnight + 120_000, Candles: []Candle{said(8)}, Open: trade(10, 0).candle(midnight + 120_000)}
+	p.Add(bought(10, 125_000))
+	ended := CandleRun{Pair: pairKey, Interval: Minute1, From: run.To, To: midnight + 120_000, Candles: []Candle{said(8)}, Open: bought(10, 0).candle(midnight + 120_000)}
 	got = p.Confirm(&ended)
 	if len(got[1]) != 1 || got[1][0].Trades != 10 {
 		t.Errorf("when trades are joined: %+v", got)
@@ -174,22 +176,19 @@ func TestTheOpenMinuteIsTheExchangesUntilTradesAreJoined(t *testing.T) {
 
 func TestTradesJoinAtTheFirstMinuteThatIsSeenFromItsBeginning(t *testing.T) {
 	t.Parallel()
-	trade := func(id, ms int64) *PairTrade {
-		return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
-	}
 	var p PairCandles
 	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000})
-	p.Add(trade(5, 70_000)) // may not be the first of its minute
-	p.Add(trade(6, 130_000))
+	p.Add(bought(5, 70_000)) // may not be the first of its minute
+	p.Add(bought(6, 130_000))
 	if got := p.Changed(); got[0] != nil {
 		t.Errorf("before they are joined: %+v", got[0])
 	}
-	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight + 60_000, To: midnight + 120_000, Candles: []Candle{trade(5, 70_000).candle(midnight + 60_000)}})
+	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight + 60_000, To: midnight + 120_000, Candles: []Candle{bought(5, 70_000).candle(midnight + 60_000)}})
 	if got := p.Changed(); len(got[0]) != 1 || got[0][0].OpenTime != midnight+120_000 || len(got[1]) != 1 || got[1][0].Trades != 2 {
 		t.Errorf("joined: %+v", got)
 	}
-	p.Add(trade(8, 140_000)) // number 7 is missing
-	p.Add(trade(9, 190_000))
+	p.Add(bought(8, 140_000)) // number 7 is missing
+	p.Add(bought(9, 190_000))
 	if got := p.Changed(); got[0] != nil {
 		t.Errorf("after a gap: %+v", got[0])
 	}
@@ -199,16 +198,13 @@ func TestTradesJoinAtTheFirstMinuteThatIsSeenFromItsBeginning(t *testing.T) {
 // those behind it for no longer than a gap does.
 func TestTradesJoinAgainWhereTheirNumbersBeginAgain(t *testing.T) {
 	t.Parallel()
-	trade := func(id, ms int64) *PairTrade {
-		return &PairTrade{Pair: pairKey, ID: id, Prev: id - 1, Time: midnight + ms, Count: 1, Side: Buy, Px: mustDecimal("100"), Sz: mustDecimal("1")}
-	}
 	var p PairCandles
 	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight, To: midnight + 60_000})
-	p.Add(trade(9_000_000_000_000, 65_000))
-	p.Add(trade(5, 70_000))
-	p.Add(trade(6, 130_000))
-	p.Add(trade(5, 131_000)) // comes twice
-	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight + 60_000, To: midnight + 120_000, Candles: []Candle{trade(5, 70_000).candle(midnight + 60_000)}})
+	p.Add(bought(9_000_000_000_000, 65_000))
+	p.Add(bought(5, 70_000))
+	p.Add(bought(6, 130_000))
+	p.Add(bought(5, 131_000)) // comes twice
+	p.Confirm(&CandleRun{Pair: pairKey, Interval: Minute1, From: midnight + 60_000, To: midnight + 120_000, Candles: []Candle{bought(5, 70_000).candle(midnight + 60_000)}})
 	if got := p.Changed(); len(got[0]) != 1 || got[0][0].OpenTime != midnight+120_000 || got[0][0].Trades != 1 {
 		t.Errorf("joined: %+v", got)
 	}

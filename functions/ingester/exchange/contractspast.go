@@ -121,25 +121,22 @@ func (c *contractsPast) turn(ctx context.Context, followed []ask) (some bool, er
 	if err := c.sayStored(ctx); err != nil {
 		return false, err
 	}
-	lines := map[string][]pastStep{} // of each line the first is enough
+	lines := map[string]pastStep{}
 	if step, ok := c.first(older, followed); ok {
-		lines[followedLine] = []pastStep{step}
+		lines[followedLine] = step
 	}
 	for _, of := range c.wants {
 		for _, way := range []direction{newer, older} {
-			for i := 0; i < len(of.pairs) && lines[of.distributor] == nil; i++ {
+			for i := 0; i < len(of.pairs) && lines[of.distributor] == (pastStep{}); i++ {
 				if step, ok := c.first(way, of.pairs[i].asks); ok {
-					lines[of.distributor] = []pastStep{step}
+					lines[of.distributor] = step
 				}
 			}
 		}
 	}
-	c.turns.Serve(lines, strings.Compare, func(step pastStep, _ string) (cost int, ok bool) {
-		if some {
-			return 0, false
-		}
-		some, err = true, c.step(ctx, step.way, step.ask)
-		return 1, true
+	some = c.turns.ServeOne(lines, strings.Compare, func(step pastStep) (cost int) {
+		err = c.step(ctx, step.way, step.ask)
+		return 1
 	})
 	return some, err
 }

@@ -41,23 +41,19 @@ func (h *history) fillUntil(ctx context.Context, next time.Time) error {
 // each of which begins with all of its days and the minutes of one, has no more of the venue's
 // requests than who wants one, or than the past of what is followed.
 func (h *history) turn(ctx context.Context) (some bool, err error) {
-	lines := map[string][]historyStep{} // of each line the first is enough
+	lines := map[string]historyStep{}
 	if step, ok := h.oldest(h.pairs); ok {
-		lines[followedLine] = []historyStep{step}
+		lines[followedLine] = step
 	}
 	for _, of := range h.wants {
 		if step, ok := h.first(of.Things); ok {
-			lines[of.Distributor] = []historyStep{step}
+			lines[of.Distributor] = step
 		}
 	}
-	h.turns.Serve(lines, strings.Compare, func(step historyStep, _ string) (cost int, ok bool) {
-		if some {
-			return 0, false
-		}
-		some = true
+	some = h.turns.ServeOne(lines, strings.Compare, func(step historyStep) (cost int) {
 		before := h.stats.Lines.Load()
 		err = h.step(ctx, step)
-		return int(max(1, h.stats.Lines.Load()-before)), true
+		return int(max(1, h.stats.Lines.Load()-before))
 	})
 	return some, err
 }

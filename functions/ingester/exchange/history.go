@@ -41,8 +41,8 @@ const (
 
 // history emits what a venue itself says of the followed pairs, once a minute: minutes that have
 // ended and the open one. In the time between, the past of those and all of the pairs that
-// clients want have their turns. At the beginning of a term, when trades do not make the open minute yet, it is asked for more
-// often.
+// clients want have their turns. At the beginning of a term, when trades do not make the open
+// minute yet, it is asked for more often.
 type history struct {
 	venue  venue
 	config Config

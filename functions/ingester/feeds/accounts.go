@@ -68,9 +68,7 @@ type accounts struct {
 	reads    map[string][]*ticket  // that wait, by distributor
 	turns    source.Turns[line, asked]
 
-	answered list.List // of *account: those whose answers are kept, the oldest answer first
-	room     int       // for answers, bytes
-	taken    int
+	answered room[*account] // those whose answers are kept, by when they came
 
 	// The hub says who follows what while it holds locks of its own, so that waits under a
 	// lock that is held for nothing else.
@@ -79,7 +77,7 @@ type accounts struct {
 }
 
 func newAccounts(config *Config, h subscribers) *accounts {
-	return &accounts{Config: config, hub: h, room: snapshotRoom, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, of: map[string][]*account{}, due: map[string]*list.List{}, changes: map[string][]change{}, reads: map[string][]*ticket{}}
+	return &accounts{Config: config, hub: h, answered: room[*account]{most: snapshotRoom}, budget: source.NewBudget(cmp.Or(config.VenueWeight, accountWeight), config.Now), polled: map[accountKey]*account{}, of: map[string][]*account{}, due: map[string]*list.List{}, changes: map[string][]change{}, reads: map[string][]*ticket{}}
 }
 
 // change is that a distributor's clients begin or end to follow an account in a view.
@@ -134,9 +132,9 @@ type account struct {
 	due       bool      // it is in the lists of those who follow it
 	at        int       // in the heap of those that sleep; -1: it is not there
 	followers []*follow
-	left      time.Time     // when the last of them did
-	last      []byte        // what the venue answered; nil where it was not asked yet, or there was no room
-	kept      *list.Element // among those whose answers are kept
+	left      time.Time       // when the last of them did
+	last      []byte          // what the venue answered; nil where it was not asked yet, or there was no room
+	kept      place[*account] // among those whose answers are kept
 }
 
 // follow is that a distributor's clients follow an account.
@@ -592,10 +590,10 @@ func (as *accounts) show(a *account, body []byte) {
 // keep keeps what the venue answered about an account, and drops the oldest answers about others
 // that leave it no room: those accounts' next polls make the first frames of who follows them then.
 func (as *accounts) keep(a *account, body []byte) {
-	as.drop(a)
-	a.last, a.kept = body, as.answered.PushBack(a)
-	for as.taken += len(body); as.taken > as.room; {
-		as.drop(as.answered.Front().Value.(*account))
+	a.last = body
+	as.answered.use(&a.kept, a, len(body))
+	for oldest := range as.answered.excess() {
+		as.drop(oldest)
 	}
 }
 
@@ -611,11 +609,8 @@ func (as *accounts) forget(a *account) {
 
 // drop forgets what the venue answered about an account.
 func (as *accounts) drop(a *account) {
-	if a.kept != nil {
-		as.answered.Remove(a.kept)
-		as.taken -= len(a.last)
-		a.last, a.kept = nil, nil
-	}
+	as.answered.leave(&a.kept)
+	a.last = nil
 }
 
 func (as *accounts) fetch(ctx context.Context, k accountKey) ([]byte, error) {

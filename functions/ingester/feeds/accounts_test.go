@@ -182,28 +182,28 @@ func TestAnAccountIsPolledWhileSomebodyFollowsIt(t *testing.T) {
 	w.eventually("the account is forgotten", func() bool {
 		f.accounts.mu.Lock()
 		defer f.accounts.mu.Unlock()
-		return len(f.accounts.polled) == 0 && f.accounts.taken == 0 && f.accounts.answered.Len() == 0
+		return len(f.accounts.polled) == 0 && f.accounts.answered.taken == 0 && f.accounts.answered.order.Len() == 0
 	})
 }
 
 func TestAnswersAboutAccountsStayWithinTheirRoom(t *testing.T) {
 	t.Parallel()
 	as := newAccounts(&Config{Now: time.Now}, nobody{})
-	as.room = 1000
+	as.answered.most = 1000
 	accounts := make([]account, 100)
 	for round := range 3 {
 		for i := range accounts {
 			as.keep(&accounts[i], make([]byte, 90+round))
-			if as.taken > as.room || accounts[i].last == nil {
-				t.Fatalf("%d bytes are kept; the newest among them: %t", as.taken, accounts[i].last != nil)
+			if as.answered.taken > as.answered.most || accounts[i].last == nil {
+				t.Fatalf("%d bytes are kept; the newest among them: %t", as.answered.taken, accounts[i].last != nil)
 			}
 		}
 	}
-	if as.answered.Len() != 10 || accounts[90].last == nil || accounts[89].last != nil {
-		t.Errorf("%d answers are kept", as.answered.Len())
+	if as.answered.order.Len() != 10 || accounts[90].last == nil || accounts[89].last != nil {
+		t.Errorf("%d answers are kept", as.answered.order.Len())
 	}
-	if as.keep(&accounts[0], make([]byte, as.room+1)); as.taken != 0 {
-		t.Errorf("%d bytes are kept of an answer beyond the room", as.taken)
+	if as.keep(&accounts[0], make([]byte, as.answered.most+1)); as.answered.taken != 0 {
+		t.Errorf("%d bytes are kept of an answer beyond the room", as.answered.taken)
 	}
 }
 

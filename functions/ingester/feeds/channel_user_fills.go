@@ -48,15 +48,12 @@ func (l *fillList) size() int { return l.bytes + fillSize*len(l.fills) }
 func (l *fillList) shed() {
 	l.keysOnly = true
 	l.cut()
-	l.fills = slices.Clone(l.fills) // the array of all is let go
+	l.fills = slices.Clone(l.fills) // the arrays of all are let go
+	l.known, l.bytes = make(map[fillKey]bool, len(l.fills)), 0
 	for i := range l.fills {
 		l.fills[i].body = nil
+		l.known[l.fills[i].key] = true
 	}
-	known := make(map[fillKey]bool, len(l.fills))
-	for i := range l.fills {
-		known[l.fills[i].key] = true
-	}
-	l.known, l.bytes = known, 0
 }
 
 type listedFill struct {

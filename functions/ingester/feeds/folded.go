@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"encoding/json"
+	"iter"
 	"time"
 
 	"quotary/shared/market"
@@ -93,9 +94,14 @@ func (as *accounts) applied(e *market.Events, folded Folded) {
 	if len(as.of) == 0 {
 		return
 	}
-	some := foldsAtOnce
-	touched(e, func(address string) bool {
-		for _, a := range as.of[address] {
+	some, seen := foldsAtOnce, map[string]bool{}
+	for address := range addressesOf(e) {
+		followed := as.of[address]
+		if len(followed) == 0 || seen[address] {
+			continue
+		}
+		seen[address] = true
+		for _, a := range followed {
 			if len(a.followers) > 0 && !now.Before(a.unfolded) {
 				some--
 				if body, ok := a.folded(folded); ok {
@@ -103,36 +109,31 @@ func (as *accounts) applied(e *market.Events, folded Folded) {
 				}
 			}
 		}
-		return some > 0 // the others have their turns
-	})
-}
-
-// touched calls yield with the address of each account that had an event, until it returns
-// false.
-func touched(e *market.Events, yield func(address string) bool) {
-	seen := map[string]bool{}
-	more := true
-	note := func(address string) {
-		if more && !seen[address] {
-			seen[address] = true
-			more = yield(address)
+		if some <= 0 { // the others have their turns
+			return
 		}
 	}
-	for i := range e.Fills {
-		note(e.Fills[i].Address)
+}
+
+// addressesOf are the addresses of the accounts that had events, one for each event.
+func addressesOf(e *market.Events) iter.Seq[string] {
+	return func(yield func(address string) bool) {
+		_ = each(e.Fills, func(f *market.Fill) bool { return yield(f.Address) }) &&
+			each(e.Orders, func(o *market.OrderStatus) bool { return yield(o.Address) }) &&
+			each(e.Ledgers, func(l *market.Ledger) bool { return yield(l.Address) }) &&
+			each(e.Payments, func(p *market.FundingPayment) bool { return yield(p.Address) }) &&
+			each(e.Anchors, func(a *market.Anchor) bool { return yield(a.Address) })
 	}
-	for i := range e.Orders {
-		note(e.Orders[i].Address)
+}
+
+// each calls do with each element until it returns false, and reports whether it never did.
+func each[T any](list []T, do func(*T) bool) bool {
+	for i := range list {
+		if !do(&list[i]) {
+			return false
+		}
 	}
-	for i := range e.Ledgers {
-		note(e.Ledgers[i].Address)
-	}
-	for i := range e.Payments {
-		note(e.Payments[i].Address)
-	}
-	for i := range e.Anchors {
-		note(e.Anchors[i].Address)
-	}
+	return true
 }
 
 // folded is what the venue would answer about an account.

@@ -1,7 +1,6 @@
 package feeds
 
 import (
-	"container/list"
 	"context"
 	"sync"
 	"time"
@@ -15,7 +14,7 @@ import (
 // value that was loaded before that is true is incomplete until [refCache.complete].
 //
 // A value is needed whole only until it was shown to who asked for it. Values that are
-// [sheddable] together take room bytes at most: those that nobody has asked for the longest
+// [sheddable] together take [snapshotRoom] at most: those that nobody has asked for the longest
 // are shed, and loaded again for the next who asks.
 type refCache[V any] struct {
 	mu         *sync.Mutex
@@ -23,9 +22,7 @@ type refCache[V any] struct {
 	pastIsRead func() bool
 	turn       turn
 
-	room  int
-	taken int        // by the values in whole
-	whole *list.List // of *entry[V]: the values that can be shed, the one asked for last in front
+	whole room[*entry[V]] // the values that can be shed, by when they were asked for
 }
 
 // sheddable is a value that can be less than what was loaded. The lock is held.
@@ -45,7 +42,7 @@ const snapshotRoom = 64 << 20
 type turn func(ctx context.Context, distributor string, unless <-chan struct{}) (done func(), err error)
 
 func newRefCache[V any](mu *sync.Mutex, turn turn) refCache[V] {
-	return refCache[V]{mu: mu, entries: map[string]*entry[V]{}, turn: turn, room: snapshotRoom, whole: list.New()}
+	return refCache[V]{mu: mu, entries: map[string]*entry[V]{}, turn: turn, whole: room[*entry[V]]{most: snapshotRoom}}
 }
 
 type entry[V any] struct {
@@ -57,8 +54,7 @@ type entry[V any] struct {
 	err        error         // of load
 	users      int           // between acquire and release
 
-	taken int           // bytes, of the cache's
-	place *list.Element // among those in whole; nil where it is not
+	place place[*entry[V]] // among those in whole
 }
 
 // loadTimeout bounds the reading of one value.
@@ -123,29 +119,16 @@ func (r *refCache[V]) begin(e *entry[V]) bool {
 // keep notes that a value was asked for, and sheds others where it leaves them no room. The
 // caller holds the lock.
 func (r *refCache[V]) keep(e *entry[V]) {
-	if _, ok := any(e.value).(sheddable); !ok || e.partial {
-		return
+	if v, ok := any(e.value).(sheddable); ok && !e.partial {
+		r.whole.use(&e.place, e, v.size())
+		r.makeRoom()
 	}
-	if e.place == nil {
-		e.place = r.whole.PushFront(e)
-	} else {
-		r.whole.MoveToFront(e.place)
-	}
-	r.grew(e)
 }
 
-// grew counts what a value takes, and sheds others where it leaves them no room. The caller
-// holds the lock.
-func (r *refCache[V]) grew(e *entry[V]) {
-	if e.place == nil {
-		return
-	}
-	size := any(e.value).(sheddable).size()
-	r.taken += size - e.taken
-	e.taken = size
-	for at := r.whole.Back(); at != nil && r.taken > r.room; {
-		oldest := at.Value.(*entry[V])
-		if at = at.Prev(); oldest.users <= 0 { // else it is about to be shown
+// makeRoom sheds values where all of them take too much. The caller holds the lock.
+func (r *refCache[V]) makeRoom() {
+	for oldest := range r.whole.excess() {
+		if oldest.users <= 0 { // else it is about to be shown
 			r.shed(oldest)
 		}
 	}
@@ -153,19 +136,10 @@ func (r *refCache[V]) grew(e *entry[V]) {
 
 // shed makes a value partial. The caller holds the lock.
 func (r *refCache[V]) shed(e *entry[V]) {
-	r.drop(e)
+	r.whole.leave(&e.place)
 	e.partial = true
 	if v, ok := any(e.value).(sheddable); ok {
 		v.shed()
-	}
-}
-
-// drop takes a value out of those in whole. The caller holds the lock.
-func (r *refCache[V]) drop(e *entry[V]) {
-	if e.place != nil {
-		r.whole.Remove(e.place)
-		r.taken -= e.taken
-		e.place, e.taken = nil, 0
 	}
 }
 
@@ -254,7 +228,10 @@ func (r *refCache[V]) get(key string) (value V, ok bool) {
 // changed notes that the value of a key has. The caller holds the lock.
 func (r *refCache[V]) changed(key string) {
 	if e := r.entries[key]; e != nil {
-		r.grew(e)
+		if v, ok := any(e.value).(sheddable); ok {
+			r.whole.resize(&e.place, v.size())
+			r.makeRoom()
+		}
 	}
 }
 
@@ -283,7 +260,7 @@ func (r *refCache[V]) prune(watched func(key string) bool) {
 	defer r.mu.Unlock()
 	for key, e := range r.entries {
 		if e.users <= 0 && !watched(key) {
-			r.drop(e)
+			r.whole.leave(&e.place)
 			delete(r.entries, key)
 		}
 	}

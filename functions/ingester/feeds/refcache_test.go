@@ -26,7 +26,7 @@ func TestSnapshotsThatWereShownMakeRoomForOthers(t *testing.T) {
 	w.caughtUp(f)
 	fs := f.publishers[string(channel.UserFills)].(*userFills)
 	ls := f.publishers[string(channel.UserNonFundingLedgerUpdates)].(*ledgerUpdates)
-	fs.cache.room, ls.cache.room = 1, 1
+	fs.cache.whole.most, ls.cache.whole.most = 1, 1
 	now := time.Now()
 	old, recent := fill(1, now.Add(-time.Hour), "BTC"), fill(2, now.Add(-time.Minute), "BTC")
 	oldUpdate, recentUpdate := ledgerUpdate("0x01", now.Add(-time.Hour)), ledgerUpdate("0x02", now.Add(-time.Minute))
@@ -68,7 +68,7 @@ func TestSnapshotsOfManyAccountsStayWithinTheirRoom(t *testing.T) {
 	w := newWorld(t)
 	f := New(Config{Connections: w.table, Gateway: w, Keys: w, Now: w.clock}) // it never runs
 	fs := f.publishers[string(channel.UserFills)].(*userFills)
-	fs.cache.room = room
+	fs.cache.whole.most = room
 	now := time.Now()
 	of := func(account int, tid int64, at time.Time) market.Fill {
 		one := fill(tid, at, "BTC")
@@ -107,12 +107,12 @@ func TestSnapshotsOfManyAccountsStayWithinTheirRoom(t *testing.T) {
 			keys = max(keys, len(l.fills), len(l.known))
 		}
 	}
-	if fs.cache.taken > room || left == 0 || left == many || keys != shedFillsKept || taken > room+many*shedFillsKept*fillSize {
-		t.Errorf("%d accounts are whole; %d bytes counted, %d taken; of the others up to %d keys", left, fs.cache.taken, taken, keys)
+	if fs.cache.whole.taken > room || left == 0 || left == many || keys != shedFillsKept || taken > room+many*shedFillsKept*fillSize {
+		t.Errorf("%d accounts are whole; %d bytes counted, %d taken; of the others up to %d keys", left, fs.cache.whole.taken, taken, keys)
 	}
 	fs.hub = nobody{}
-	if fs.prune(); fs.cache.taken != 0 || fs.cache.whole.Len() != 0 || len(fs.cache.entries) != 0 {
-		t.Errorf("%d bytes of %d accounts are left when nobody follows them", fs.cache.taken, fs.cache.whole.Len())
+	if fs.prune(); fs.cache.whole.taken != 0 || fs.cache.whole.order.Len() != 0 || len(fs.cache.entries) != 0 {
+		t.Errorf("%d bytes of %d accounts are left when nobody follows them", fs.cache.whole.taken, fs.cache.whole.order.Len())
 	}
 }
 

@@ -1,7 +1,6 @@
 package perp
 
 import (
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -119,9 +118,6 @@ func (p *accountOrders) publish(views []engine.View, t *market.OpenOrders, i int
 	part := &p.parts[i]
 	if len(part.changed) == 0 {
 		return views
-	}
-	if part.Lists == nil {
-		part.Lists = map[string]json.RawMessage{}
 	}
 	for address := range part.changed {
 		if of, ok := t.Orders(address); ok {

@@ -39,8 +39,11 @@ func (p *accountStates) follows() bool {
 // OpenOrders are those of an account in a dex, newest first; false where the venue has not listed
 // them, or where events may be missing.
 func (f *Folded) OpenOrders(address, dex string) (list []market.OrderStatus, ok bool) {
+	if !f.accounts.follows() {
+		return nil, false
+	}
 	of, ok := f.orders.table.Orders(address)
-	if !ok || of.Listed[dex] == 0 || !f.accounts.follows() {
+	if !ok || of.Listed[dex] == 0 {
 		return nil, false
 	}
 	return of.InDex(dex), true

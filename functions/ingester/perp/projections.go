@@ -20,8 +20,8 @@ func Projections() ([]Projection, *Klines) {
 	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), new(atomic.Int64))
 }
 
-// projections are those of [Projections], with folds of accounts and of open orders. They count in leftOut the
-// liquidations that their rows have no room for.
+// projections are those of [Projections], with folds of accounts and of open orders. They count
+// in leftOut the liquidations that their rows have no room for.
 func projections(accounts *accountStates, orders *openOrders, leftOut *atomic.Int64) ([]Projection, *Klines) {
 	klines := NewKlines()
 	return []Projection{

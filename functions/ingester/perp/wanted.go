@@ -25,8 +25,7 @@ type wantedAccounts struct {
 	refused    atomic.Int64 // wants of the fold for which there was no place
 
 	mu       sync.Mutex
-	followed map[string][]string  // by whom
-	lists    bool                 // followed is known
+	followed map[string][]string  // by whom; nil before that is known
 	lacking  map[string]time.Time // followed accounts whose open orders were not listed since
 	own      map[string]*ownWant  // of the fold
 	others   int                  // of these that nobody followed when last listed, and those since
@@ -53,7 +52,7 @@ const (
 )
 
 func newWantedAccounts(value int) *wantedAccounts {
-	return &wantedAccounts{value: udecimal.MustFromInt64(int64(value), 0), followed: map[string][]string{}, own: map[string]*ownWant{}}
+	return &wantedAccounts{value: udecimal.MustFromInt64(int64(value), 0), own: map[string]*ownWant{}}
 }
 
 // isFollowed reports whether somebody follows an account.
@@ -153,7 +152,7 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 func (w *wantedAccounts) list(followed followrequests.List[string], now time.Time) []hyperliquid.WantedAnchor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.followed, w.lists = followed.By(), true
+	w.followed = followed.By()
 	list := make([]hyperliquid.WantedAnchor, 0, len(w.followed)+len(w.own))
 	w.others = 0
 	for address, one := range w.own {
@@ -186,7 +185,7 @@ func (w *wantedAccounts) listOrders(listed map[string]bool, now time.Time) (unfo
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.lists {
+	if w.followed == nil {
 		return nil
 	}
 	lacking := map[string]time.Time{}

@@ -1,6 +1,10 @@
 package source
 
-import "cmp"
+import (
+	"cmp"
+	"iter"
+	"maps"
+)
 
 // Turns divides what is scarce among lines, by what each of them has had: a line is served
 // whose next turn comes first, and the turn behind that is the later the more it has cost. A
@@ -17,7 +21,7 @@ type Turns[L comparable, T any] struct {
 // left to be divided: then that one keeps its place.
 func (t *Turns[L, T]) Serve(lines map[L][]T, compare func(a, b L) int, serve func(T, L) (cost int, ok bool)) {
 	for {
-		line, some := t.first(lines, compare)
+		line, some := t.first(maps.Keys(lines), compare)
 		if !some {
 			return
 		}
@@ -34,8 +38,18 @@ func (t *Turns[L, T]) Serve(lines map[L][]T, compare func(a, b L) int, serve fun
 	}
 }
 
+// ServeOne serves the one whose turn it is, of those who wait first in their lines, and reports
+// whether there is any.
+func (t *Turns[L, T]) ServeOne(lines map[L]T, compare func(a, b L) int, serve func(T) (cost int)) (some bool) {
+	line, some := t.first(maps.Keys(lines), compare)
+	if some {
+		t.served(line, serve(lines[line]))
+	}
+	return some
+}
+
 // first is the line whose turn it is.
-func (t *Turns[L, T]) first(lines map[L][]T, compare func(a, b L) int) (first L, some bool) {
+func (t *Turns[L, T]) first(lines iter.Seq[L], compare func(a, b L) int) (first L, some bool) {
 	for line := range lines {
 		if !some || cmp.Or(cmp.Compare(t.turn(line), t.turn(first)), compare(line, first)) < 0 {
 			first, some = line, true

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"time"
 
 	"quotary/shared/api"
@@ -16,7 +15,8 @@ import (
 // fee tiers are by the volume of 14 days.
 const feeDays = 15
 
-// userFees is what an account has traded of perpetuals by day. What it pays for that is the venue's own.
+// userFees is what an account has traded of perpetuals by day. What it pays for that is the
+// venue's own.
 func (i *info) userFees(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	_, account, err := i.accounts.Known(ctx, *in.User)
 	if err != nil {
@@ -39,7 +39,10 @@ func (i *info) userFees(ctx context.Context, in *catalog.InfoIn) (json.RawMessag
 // not known.
 func volumesOf(stats *market.TraderStats, day time.Time) catalog.InfoDayVolume {
 	of := catalog.InfoDayVolume{Date: day.Format(time.DateOnly)}
-	if stats == nil || day.UnixMilli() < volumesSince(stats) {
+	if stats == nil || stats.Began == 0 {
+		return of
+	}
+	if since, known := stats.VolumesKnown(); !known || day.UnixMilli() < since {
 		return of
 	}
 	var taken, made market.Decimal
@@ -50,15 +53,4 @@ func volumesOf(stats *market.TraderStats, day time.Time) catalog.InfoDayVolume {
 	}
 	of.UserCross, of.UserAdd = new(market.Text(taken)), new(market.Text(made))
 	return of
-}
-
-// volumesSince is from when on all fills of an account are counted, ms.
-func volumesSince(stats *market.TraderStats) int64 {
-	switch {
-	case stats.VolumeSince > 0:
-		return stats.VolumeSince
-	case stats.Began > 0:
-		return stats.Began
-	}
-	return math.MaxInt64
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
@@ -58,32 +56,25 @@ func (i *info) webData(ctx context.Context, in *catalog.InfoIn) (json.RawMessage
 		return nil, err
 	}
 	of.OpenOrders = ordersOf(orders)
-	var contexts json.RawMessage
-	var group errgroup.Group
-	group.Go(func() error {
-		reserves, err := i.accounts.Reserves(ctx)
-		if err != nil {
-			return err
-		}
-		of.SpotState, err = v.Spot(account, &reserves)
-		return err
-	})
-	group.Go(func() (err error) {
-		contexts, err = i.perpContexts(ctx, &catalog.InfoIn{})
-		return err
-	})
-	group.Go(func() error {
-		spot, err := i.contexts.Get(ctx)
-		if err != nil {
-			return err
-		}
-		_, of.SpotAssetCtxs, err = halves(spot.Spot)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	reserves, err := i.accounts.Reserves(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if of.Meta, of.AssetCtxs, err = halves(contexts); err != nil {
+	if of.SpotState, err = v.Spot(account, &reserves); err != nil {
+		return nil, err
+	}
+	figures, err := i.contexts.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	perps, err := ofDex(ctx, i, figures.Perps, "")
+	if err != nil {
+		return nil, err
+	}
+	if of.Meta, of.AssetCtxs, err = halves(perps); err != nil {
+		return nil, err
+	}
+	if _, of.SpotAssetCtxs, err = halves(figures.Spot); err != nil {
 		return nil, err
 	}
 	return api.Encode(of)

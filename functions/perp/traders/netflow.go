@@ -57,8 +57,8 @@ func (r *reader) batchNetFlow(ctx context.Context, in catalog.BatchNetFlowIn) ([
 		default:
 			row.NetPerpIn, row.NetSpotIn = flowTexts(stats.NetFlow(from, now))
 		}
-		if known && since > from {
-			row.Since = new(time.UnixMilli(since).UTC().Format(time.RFC3339))
+		if known {
+			row.Since = later(since, from)
 		}
 		rows = append(rows, row)
 	}
