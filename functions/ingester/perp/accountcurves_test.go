@@ -230,7 +230,7 @@ func TestTheMarksOfFullHoursAreRestored(t *testing.T) {
 func TestTheVenueIsAskedForThePastOfAnAccount(t *testing.T) {
 	t.Parallel()
 	w := newCurveWorld(t)
-	w.p.wanted.followed[faultyAccount] = []string{"somebody"}
+	w.p.wanted.followed = map[string][]string{faultyAccount: {"somebody"}}
 	c := w.p.cache[faultyAccount]
 	asks := func() bool {
 		w.p.wanted.followed = map[string][]string{faultyAccount: {"somebody"}}
