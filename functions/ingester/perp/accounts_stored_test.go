@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quagmt/udecimal"
+
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
@@ -42,11 +44,13 @@ type ingested struct {
 
 	mu       sync.Mutex
 	seen     map[string]bool // accounts that had an event, and whether they are anchored
-	adjusted int             // how often accounts changed what only a new anchor tells
-	untold   int             // ledger updates of which nobody tells what they move
-	asked    []string        // accounts that were asked about in this moment
-	after    time.Time       // when they were
-	awaited  time.Time       // of the venue, when all that was written had been taken
+	payments map[payee]payment
+	hour     market.Marks // of the newest full hour, before it
+	adjusted int          // how often accounts changed what only a new anchor tells
+	untold   int          // ledger updates of which nobody tells what they move
+	asked    []string     // accounts that were asked about in this moment
+	after    time.Time    // when they were
+	awaited  time.Time    // of the venue, when all that was written had been taken
 }
 
 // begin starts a life, and returns what ends it.
@@ -133,6 +137,22 @@ func (g *ingested) wanted(context.Context) ([]hyperliquid.WantedAnchor, error) {
 // stream tells anchored before the next. It reports whether there were any.
 func (g *ingested) take(b *Batch) (asks bool) {
 	g.written += counted(b)
+	for i := range b.Payments {
+		paid := &b.Payments[i]
+		to := payee{paid.Address, market.Hour1.StartMs(paid.Time)}
+		amount := must.Get(udecimal.Parse(paid.USDC))(g.sim.t)
+		worth, ok := g.sim.markets.Usd(paid.Coin, amount, g.hour)
+		if !ok {
+			g.sim.t.Errorf("%s has no collateral with a price", paid.Coin)
+		}
+		had := g.payments[to]
+		g.payments[to] = payment{had.usdc.Add(worth), had.cut || !worth.Equal(amount)}
+	}
+	if now := g.sim.venue.Now(); now.Truncate(time.Hour).Add(time.Hour).Sub(now) < beforeHour {
+		g.await()
+		g.tell()
+		g.hour = g.sim.marks()
+	}
 	changed := g.sim.adjusted(b)
 	for _, c := range changed {
 		g.untold += int(c.untold)
@@ -184,16 +204,16 @@ func (g *ingested) await() {
 func (g *ingested) load() *derived {
 	t := g.sim.t
 	t.Helper()
-	d := &derived{sim: g.sim, stats: map[string]*market.TraderStats{}}
+	d := &derived{sim: g.sim, payments: g.payments, stats: map[string]*market.TraderStats{}}
 	addresses := g.sim.venue.Truth().Addresses
 	var err error
 	if d.accounts, err = accounts.Load(t.Context(), g.stores.Series, addresses...); err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range addresses {
-		for stats := range must.All(t, accountstats.Read(t.Context(), g.stores.Series, []string{address})) {
-			if stats != nil {
-				d.stats[address] = stats
+		for stats := range must.All(t, accountstats.ReadCurves(t.Context(), g.stores.Series, []string{address})) {
+			if stats.TraderStats != nil {
+				d.stats[address] = stats.TraderStats
 			}
 		}
 		for trade := range must.All(t, completedtrades.Oldest(t.Context(), g.stores.Log, completedtrades.Selection{Address: address})) {
@@ -227,11 +247,12 @@ func (g *ingested) reduced() map[string]reducing {
 // rows of all accounts with what the venue says of them, in several lives of the pipeline.
 func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
-	g := &ingested{sim: newSimVenue(t, 11, 60, true), stores: newStores(t), says: make(chan *Batch), seen: map[string]bool{}}
+	g := &ingested{sim: newSimVenue(t, 11, 60, true), stores: newStores(t), says: make(chan *Batch), seen: map[string]bool{}, payments: map[payee]payment{}}
 	g.server = httptest.NewServer(g.sim.answers)
 	t.Cleanup(g.server.Close)
 	const moments = 4
 	accountEvents, marked := 0, int64(0)
+	points := map[market.Mode]int{} // of curves
 	for moment := range moments {
 		stop := g.begin()
 		latest := map[string][]string{}
@@ -263,6 +284,9 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 			}
 		}
 		d.sums()
+		for mode, n := range d.checkCurves() {
+			points[mode] += n
+		}
 		marked = d.checkReducing(g.reduced())
 		if f.late.Load() == 0 && f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.refused.Load() > 0 || f.unknown.Load() > 0 && g.untold == 0 || missed == 0 && f.differences.Load() > int64(3*g.adjusted) {
 			t.Errorf("some events could not be folded in order: %+v; %d adjustments", f.figures(nil), g.adjusted)
@@ -272,6 +296,9 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+	}
+	if t.Logf("points of curves by mode: %v", points); points[market.ModeStandard] < 100 {
+		t.Error("next to no points of curves were compared")
 	}
 	if marked == 0 {
 		t.Error("no order took a profit or stopped a loss")

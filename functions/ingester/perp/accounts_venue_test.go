@@ -106,6 +106,7 @@ type derived struct {
 	parted    map[string]bool           // accounts whose mode changed there and back unseen, or while they traded: which tokens stand behind positions is not known
 	funds     map[string]market.Decimal // USDC deposited less withdrawn, by account
 	flows     map[market.Mode]int64     // how many were compared, by the mode of their account
+	payments  map[payee]payment
 	netBefore map[string]market.Decimal // what had come into the perpetuals of an account before its mode was known, less what the venue says
 }
 
@@ -359,9 +360,12 @@ func unknownIn(mode market.Mode, states []market.AccountState, all map[figure]st
 	}
 }
 
-// steps make a venue go on until there is enough: quick blocks, then long ones to behind
-// the next hour, and quick ones at the end, which have fills behind the hour's funding, the
-// last one too.
+// beforeHour is how long before a full hour blocks are quick again.
+const beforeHour = time.Second
+
+// steps make a venue go on until there is enough: quick blocks, then long ones to just before
+// the next hour, and quick ones over it and at the end, which have fills behind the hour's
+// funding, the last one too.
 func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
 	quick := func() {
 		for range 20 {
@@ -369,13 +373,16 @@ func steps(sim *simVenue, enough func() bool, each func(*Batch)) {
 		}
 	}
 	for quick(); !enough(); quick() {
-		hour := sim.venue.Now().Truncate(time.Hour).Add(time.Hour + 200*time.Millisecond)
-		for left := hour.Sub(sim.venue.Now()); left > 0; left = hour.Sub(sim.venue.Now()) {
+		hour := sim.venue.Now().Truncate(time.Hour).Add(time.Hour)
+		for left := hour.Sub(sim.venue.Now()) - beforeHour; left > 0; left = hour.Sub(sim.venue.Now()) - beforeHour {
 			d := min(left, 5*time.Minute)
 			if rest := left - d; rest > 0 && rest < time.Minute {
 				d = left
 			}
-			each(sim.step(d))
+			each(sim.step(max(d, 520*time.Millisecond)))
+		}
+		for sim.venue.Now().Before(hour) {
+			each(sim.block())
 		}
 	}
 	for filled := false; !filled; {
@@ -599,6 +606,85 @@ func (d *derived) volumes(address string) {
 		}
 	}
 }
+
+// payee is who is paid funding at a full hour, ms.
+type payee struct {
+	address string
+	hour    int64
+}
+
+// payment is what one is paid there, at the marks of the hour.
+type payment struct {
+	usdc market.Decimal
+	cut  bool // to a millionth, as it was in another token
+}
+
+// checkCurves compares the curves of all accounts whose mode never changed with the portfolios
+// of the venue, and returns how many points in which modes were compared. The venue takes a
+// point behind the funding of its hour; a point of a curve is before all that happens at it.
+func (d *derived) checkCurves() map[market.Mode]int {
+	d.sim.t.Helper()
+	compared := map[market.Mode]int{}
+	for address, stats := range d.stats {
+		if truth := d.sim.venue.TruthOf(address); !d.isTold(address) || truth.Modes > 0 || d.sim.untold[address] > 0 {
+			continue
+		}
+		windows := map[string]struct {
+			AccountValueHistory, PnlHistory []venuePoint
+		}{}
+		var said [][2]json.RawMessage
+		must.Do(d.sim.t, json.Unmarshal(d.sim.askOf("portfolio", address, ""), &said))
+		for _, one := range said {
+			window := windows[unquoted(one[0])]
+			must.Do(d.sim.t, json.Unmarshal(one[1], &window))
+			windows[unquoted(one[0])] = window
+		}
+		for name, scope := range map[string]market.Scope{"allTime": market.ScopeAll, "perpAllTime": market.ScopePerp} {
+			var came *market.Micros // of what came in, as the venue counts it less as the curve does
+			values := windows[name].AccountValueHistory
+			for i, venue := range values[:max(0, len(values)-1)] { // the last one is of now
+				hour := market.Hour1.StartMs(venue.ms)
+				point, ok := stats.Curve.At(hour)
+				if !ok || point.Time != hour {
+					continue
+				}
+				got, ok := scope.Of(point)
+				if !ok {
+					continue
+				}
+				compared[d.accounts[address].Mode]++
+				paid := d.payments[payee{address, hour}]
+				if got := got.Value.Decimal().Add(paid.usdc); !got.Equal(venue.value) && (!paid.cut || got.Sub(venue.value).Abs().Cmp(millionths(1)) > 0) {
+					d.sim.t.Errorf("account %s, %s, was worth %s at %d, the venue says %s", address, name, got, hour, venue.value)
+				}
+				in := market.MicrosOf(venue.value.Sub(windows[name].PnlHistory[i].value)) - got.NetIn
+				if came != nil && in != *came {
+					d.sim.t.Errorf("account %s, %s: %d millionths more came in until %d than the venue says", address, name, *came-in, hour)
+				}
+				came = &in
+			}
+		}
+	}
+	return compared
+}
+
+// venuePoint is a point of a portfolio.
+type venuePoint struct {
+	ms    int64
+	value market.Decimal
+}
+
+// UnmarshalJSON reads [<ms>,"<value>"].
+func (p *venuePoint) UnmarshalJSON(b []byte) error {
+	var value string
+	err := json.Unmarshal(b, &[]any{&p.ms, &value})
+	if err == nil {
+		p.value, err = udecimal.Parse(value)
+	}
+	return err
+}
+
+func unquoted(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
 
 // millionths is an amount of the venue's books.
 func millionths(n int64) market.Decimal { return udecimal.MustFromInt64(n, 6) }

@@ -143,6 +143,16 @@ func (s *simVenue) step(d time.Duration) *Batch {
 	return b
 }
 
+// block makes the venue go on by one block, a quick one.
+func (s *simVenue) block() (b *Batch) {
+	s.t.Helper()
+	before := s.venue.Now()
+	for d := 10 * time.Millisecond; s.venue.Now().Equal(before); d += 10 * time.Millisecond {
+		b = s.step(d)
+	}
+	return b
+}
+
 // readOn reads what a stream's files have behind what was read before, each line to what to
 // returns.
 func (s *simVenue) readOn(stream nodeStream, to func() *market.Events) {
