@@ -69,12 +69,17 @@ func handshake(t *testing.T, key client.Key, path string, query url.Values) (*so
 	return &socket{t: t, conn: conn, ping: cmp.Or(pings[path], `{"type":"ping"}`), sent: time.Now()}, client.Answer{Status: http.StatusSwitchingProtocols}
 }
 
-func connect(t *testing.T, key client.Key, path string) *socket {
+// connect connects as soon as it may: where there is a slot, and functions that are not busy
+// with the ends of other connections.
+func connect(t *testing.T, key client.Key, path string) (s *socket) {
 	t.Helper()
-	s, refused := handshake(t, key, path, nil)
-	if s == nil {
-		t.Fatalf("connect to %s: status %d: %s", path, refused.Status, refused.Body)
-	}
+	testenv.Until(t, path+" lets a client connect", func() bool {
+		var refused client.Answer
+		if s, refused = handshake(t, key, path, nil); s == nil && refused.Status != http.StatusTooManyRequests {
+			t.Fatalf("connect to %s: status %d: %s", path, refused.Status, refused.Body)
+		}
+		return s != nil
+	})
 	return s
 }
 
@@ -192,19 +197,6 @@ func (s *socket) ended(within time.Duration) {
 			return
 		}
 	}
-}
-
-// reconnects waits until a key may connect again.
-func reconnects(t *testing.T, key client.Key, path string) (s *socket) {
-	t.Helper()
-	testenv.Until(t, "a slot is freed", func() bool {
-		var refused client.Answer
-		if s, refused = handshake(t, key, path, nil); s == nil && refused.Status != http.StatusTooManyRequests {
-			t.Fatalf("status %d: %s", refused.Status, refused.Body)
-		}
-		return s != nil
-	})
-	return s
 }
 
 func subscription(method string, fields map[string]any) string {

@@ -56,9 +56,9 @@ func TestTheConnectionsOfAllFeedsShareOneLimit(t *testing.T) {
 	if err := open[1].conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
 	}
-	reconnects(t, key, "/ws")
+	connect(t, key, "/ws")
 	open[2].conn.CloseNow() // as a client that is killed
-	reconnects(t, key, "/ws/clearinghouse-state")
+	connect(t, key, "/ws/clearinghouse-state")
 	if _, refused := handshake(t, key, "/ws", nil); refused.Status != http.StatusTooManyRequests {
 		t.Errorf("a slot was freed twice: status %d", refused.Status)
 	}
@@ -80,7 +80,7 @@ func TestALimitAndASecretHoldForWhatIsOpen(t *testing.T) {
 	renewed := data[client.Key](t, call(t, http.StatusOK, primary, "POST", d+"/sub-keys/"+key.AccessKey+"/reset-secret", nil))
 	one.closed()
 	two.closed()
-	reconnects(t, renewed, "/ws")
+	connect(t, renewed, "/ws")
 }
 
 // TestTheMarketStreamsLive follows four channels of one coin on one connection.

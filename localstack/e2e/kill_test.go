@@ -62,7 +62,7 @@ func TestTheFeedsOutliveTheIngester(t *testing.T) {
 	})
 	s.answer(subscription("subscribe", map[string]any{"type": "bbo", "coin": "BTC"}), `{"error":"subscription limit exceeded","limit":1,"current":1}`)
 	s.conn.CloseNow()
-	reconnects(t, key, "/ws").conn.CloseNow()
+	connect(t, key, "/ws").conn.CloseNow()
 	freed(t, key)
 	testenv.Until(t, "both ingesters are ready", func() bool {
 		return !slices.ContainsFunc(ingesters(t), func(one ingester) bool { return one.status != http.StatusOK })
@@ -70,7 +70,7 @@ func TestTheFeedsOutliveTheIngester(t *testing.T) {
 
 	// A client that ends while there is neither a function that could learn of it nor
 	// an ingester that could find out.
-	s = reconnects(t, key, "/ws")
+	s = connect(t, key, "/ws")
 	s.answer(`{"method":"ping"}`, `{"channel":"pong"}`)
 	holder, at = killActive(t)
 	killed(t, "socket")

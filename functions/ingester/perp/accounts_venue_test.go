@@ -433,6 +433,9 @@ func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 		}
 	}
 	p.sums()
+	if n := p.checkEarned(); n < 100 {
+		t.Errorf("what %d accounts earned was compared", n)
+	}
 	t.Logf("%d blocks, %d events, %d accounts, %d trades", block, p.events, len(p.accounts), len(p.trades))
 	for kind, least := range leastKinds {
 		if least *= testenv.Amount(1, 4); p.kinds[kind] < least {
@@ -577,6 +580,49 @@ func (d *derived) sums() {
 			}
 		}
 	}
+}
+
+// checkEarned requires that what accounts in perpetuals earned, which is what they are worth
+// less what came in, is what they realised and have unrealised, less fees, with funding. It
+// returns of how many it did, which are those that never changed their mode and have one
+// collateral.
+func (d *derived) checkEarned() (compared int) {
+	d.sim.t.Helper()
+	earned := map[string]market.Decimal{}
+	foreign := map[string]bool{}
+	add := func(address, coin string, sums ...market.Decimal) {
+		for _, sum := range sums {
+			earned[address] = earned[address].Add(sum)
+		}
+		foreign[address] = foreign[address] || market.DexOf(coin) == simForeign
+	}
+	for _, trade := range d.trades {
+		add(trade.Address, trade.Coin, trade.Pnl, trade.Fee.Neg(), trade.Funding)
+	}
+	for address, a := range d.accounts {
+		for _, dex := range d.sim.dexes {
+			for _, p := range a.State(dex, d.markets, d.marks, 0).Positions {
+				add(address, p.Coin, p.UnrealizedPnl)
+			}
+		}
+		for i := range a.Holdings {
+			if h := &a.Holdings[i]; h.Open != nil {
+				add(address, h.Coin, h.Open.Pnl, h.Open.Fee.Neg(), h.Open.FundingSinceOpen.Neg())
+			}
+		}
+	}
+	for address, a := range d.accounts {
+		truth := d.sim.venue.TruthOf(address)
+		if !d.isTold(address) || truth.Modes > 0 || a.Mode != market.ModeStandard || foreign[address] {
+			continue
+		}
+		compared++
+		worth, known := a.PerpValue(d.markets, d.marks)
+		if got := worth.Sub(millionths(truth.NetPerp)); !known || !got.Equal(earned[address]) {
+			d.sim.t.Errorf("account %s is worth %s more than came into its perpetuals, known %t, and earned %s by what it traded", address, got, known, earned[address])
+		}
+	}
+	return compared
 }
 
 // volumes compares what an account traded by day with what the venue says: all its fills are in

@@ -49,6 +49,9 @@ type adjusted struct {
 // told by the fills of those alone to whom it belonged, so that nothing is to be known of it.
 const simDuster = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 
+// simForeign is the dex whose collateral is another token than USDC.
+const simForeign = "simh"
+
 // nodeStream is a stream of a node's files.
 type nodeStream struct {
 	dir  string
@@ -75,7 +78,7 @@ func openSimVenue(t testing.TB, began time.Time, c venue.Config) *simVenue {
 	t.Helper()
 	s := &simVenue{t: t, dir: t.TempDir(), read: map[string]int64{}, changes: map[string]adjusted{}, untold: map[string]int64{}, dexes: []string{"", "sim"}}
 	if c.Modes {
-		s.dexes = append(s.dexes, "simh")
+		s.dexes = append(s.dexes, simForeign)
 	}
 	c.NodeDir, c.Clock = s.dir, func() time.Time { return began }
 	var err error
