@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -181,6 +183,32 @@ func TestKlinesAreTheNewestThatOpenInTheSpan(t *testing.T) {
 	rows := apitest.Data[[]catalog.TakerKline](t, w.Get(t, w.SubKey, root+"/klines-with-taker-vol/BTC/1s"))
 	if len(rows) != 100 {
 		t.Errorf("%d klines without a limit, want 100", len(rows))
+	}
+}
+
+// A key whose span is an hour pages back by endTime and limit: across a year without trades too.
+func TestKlinesAreReadBackToTheFirstThatIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	quota := int64(100)
+	key := w.Issue(t, w.Primary, keys.NewSubKey{Name: "short", MonthlyQuota: &quota, MaxTimeRange: 3600})
+	first := start.AddDate(-1, 0, 0)
+	w.trade(t, "BTC", first, time.Second, 1)
+	w.trade(t, "BTC", start.Add(-50*time.Hour), time.Hour, 50)
+	for interval, width := range map[string]time.Duration{"1m": time.Minute, "4h": 4 * time.Hour, "1d": 24 * time.Hour} {
+		var opens []int64
+		for before := apitest.Start.UnixMilli(); ; before = opens[len(opens)-1] - 1 {
+			rows := apitest.Data[[]catalog.TakerKline](t, w.Get(t, key, fmt.Sprintf("%s/klines-with-taker-vol/BTC/%s?endTime=%d&limit=20", root, interval, before)))
+			if len(rows) == 0 {
+				break
+			}
+			for i := range rows {
+				opens = append(opens, rows[len(rows)-1-i].OpenTime)
+			}
+		}
+		if want := first.Truncate(width).UnixMilli(); opens[len(opens)-1] != want || !slices.IsSortedFunc(opens, func(a, b int64) int { return cmp.Compare(b, a) }) {
+			t.Errorf("%s: the last of %d opens at %d, want %d; all are %v", interval, len(opens), opens[len(opens)-1], want, opens)
+		}
 	}
 }
 
