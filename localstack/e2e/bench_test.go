@@ -66,8 +66,9 @@ func BenchmarkSignedRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkFamilies measures requests to each family of endpoints from 32 clients at a
-// time, of a stack whose upstreams are simulated beside it.
+// BenchmarkFamilies measures requests to each family of endpoints from one client and from 32
+// at a time, of a stack whose upstreams are simulated beside it. What batches of more accounts
+// than it has cost, in read units and CPU, is measured at their handlers.
 func BenchmarkFamilies(b *testing.B) {
 	live := must.Get(stack.Start(b.Context(), stack.Config{
 		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"), Upstream: "simulated", History: 1, MaxEach: 32,
@@ -86,9 +87,13 @@ func BenchmarkFamilies(b *testing.B) {
 		"traders/stat": {path: account + "/addr-stat"}, "traders/trades": {path: account + "/completed-trades"},
 		"traders/position": {path: account + "/current-position-history/BTC"}, "traders/states": {path: hl + "/traders/clearinghouse-state", body: accounts},
 		"traders/batch": {path: hl + "/traders/batch-addr-stat", body: many},
-		"kline":         {path: "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=60"},
-		"kline/perp":    {path: "/v2/commonKline/dataRecords?symbol=btcswapusdc:hyperliquid&period=60"},
-		"coin":          {path: "/v2/coin/ticker?coin_list=bitcoin"}, "content": {path: "/v2/content/news-list"},
+		"curves/pnls":   {path: hl + "/pnls/" + traders[1] + "?period=30"}, "curves/portfolio": {path: hl + "/portfolio/" + traders[1] + "/month"},
+		"curves/drawdown": {path: hl + "/max-drawdown/" + traders[1]}, "curves/batch-pnls": {path: hl + "/batch-pnls", body: many}, "curves/batch-drawdown": {path: hl + "/batch-max-drawdown", body: many},
+		"ledgers/net-flow": {path: hl + "/ledger-updates/net-flow/" + traders[1]}, "ledgers/batch-net-flow": {path: hl + "/ledger-updates/batch-net-flow", body: many},
+		"info/portfolio": {path: hl + "/info", body: map[string]any{"type": "portfolio", "user": traders[1]}}, "info/webData2": {path: hl + "/info", body: map[string]any{"type": "webData2", "user": traders[1]}},
+		"kline":      {path: "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=60"},
+		"kline/perp": {path: "/v2/commonKline/dataRecords?symbol=btcswapusdc:hyperliquid&period=60"},
+		"coin":       {path: "/v2/coin/ticker?coin_list=bitcoin"}, "content": {path: "/v2/content/news-list"},
 		"content/newsflash": {path: "/v2/content/newsflash"}, "content/flash-list": {path: "/v2/content/flashList?language=tc"},
 		"content/listings": {path: "/v2/content/exchange-listing-flash?language=en"}, "content/pages": {path: "/upgrade/v2/content/newsflash/list?pagesize=50"},
 		"content/search": {path: "/upgrade/v2/content/newsflash/search?word=bitcoin"}, "content/social": {path: "/upgrade/v2/content/social/latest"},
@@ -105,9 +110,11 @@ func BenchmarkFamilies(b *testing.B) {
 		"tradingpair": {path: "/v2/trading-pair/ticker?key_list=btcusdt:binance,ethusdt:okex,btcswapusdt:bybit,btcswapusdc:hyperliquid"},
 		"platforms":   {path: "/v2/market/ticker?market_list=binance,okex,hyperliquid"},
 	} {
-		b.Run(name, func(b *testing.B) {
-			measure(b, 32, live.State.BaseURL, live.State.Demo.SubKey, one, 0)
-		})
+		for _, concurrency := range []int{1, 32} {
+			b.Run(fmt.Sprintf("%s/c%d", name, concurrency), func(b *testing.B) {
+				measure(b, concurrency, live.State.BaseURL, live.State.Demo.SubKey, one, 0)
+			})
+		}
 	}
 }
 

@@ -522,34 +522,3 @@ func BenchmarkCompletedTradesPage(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkBatchStatistics answers for 2,000 accounts that trade every day, through the
-// gate, over the real local engine.
-func BenchmarkBatchStatistics(b *testing.B) {
-	w := openBook(b)
-	addresses := make([]string, 2000)
-	for i := range addresses {
-		addresses[i] = fmt.Sprintf("0x%040x", i)
-		s := w.of(addresses[i])
-		for day := int64(60); day > 0; day-- {
-			one := market.CompletedTrade{Coin: fmt.Sprintf("COIN%d", day%8), Start: now - day*dayMs - hourMs, End: now - day*dayMs + int64(i), Tid: int64(i), Pnl: decimal(b, fmt.Sprintf("%d.%06d", i%1000, day*7919)), OpenOrders: 1, CloseOrders: 1}
-			s.Complete(&one)
-			for hour := range int64(24) {
-				markettest.Valued(s, now-day*dayMs+hour*hourMs, one.Pnl.Mul64(uint64(hour+1)))
-			}
-			if day%6 == 0 {
-				s.Flow(one.End, one.Pnl, market.Decimal{})
-			}
-		}
-	}
-	w.write(b)
-	for _, path := range []string{traders + "batch-addr-stat", traders + "batch-behavior-metrics", flowPath + "batch-net-flow"} {
-		b.Run(path[strings.LastIndex(path, "/")+1:], func(b *testing.B) {
-			for b.Loop() {
-				if a := w.Call(b, w.SubKey, http.MethodPost, path, body{"addresses": addresses, "period": 30}); a.Status != http.StatusOK {
-					b.Fatal(string(a.Body))
-				}
-			}
-		})
-	}
-}
