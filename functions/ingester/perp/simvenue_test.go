@@ -244,14 +244,18 @@ func (s *simVenue) adjusted(b *Batch) map[string]adjusted {
 		return list
 	}
 	for _, address := range s.venue.Truth().Addresses {
-		truth, had := s.venue.TruthOf(address), s.changes[address]
-		now := adjusted{truth.LeverageChanges, truth.MarginAdded, truth.MarginRemoved, truth.Modes, s.untold[address]}
-		if now != had {
+		if now, had := s.adjustments(address), s.changes[address]; now != had {
 			list[address] = adjusted{now.leverage - had.leverage, now.marginIn - had.marginIn, now.marginOut - had.marginOut, now.mode - had.mode, now.untold - had.untold}
 			s.changes[address] = now
 		}
 	}
 	return list
+}
+
+// adjustments are those of an account until now.
+func (s *simVenue) adjustments(address string) adjusted {
+	truth := s.venue.TruthOf(address)
+	return adjusted{truth.LeverageChanges, truth.MarginAdded, truth.MarginRemoved, truth.Modes, s.untold[address]}
 }
 
 func (s *simVenue) state(address, dex string) market.AccountState {
