@@ -134,6 +134,10 @@ func TestTheDearestRequests(t *testing.T) {
 	writeGuide(t, true)
 }
 
+// asksIngester is what a request that may ask the ingester reads more where the last one of its
+// distributor did so more than ten seconds ago, as on a busy machine: all that it asks for.
+const asksIngester = 25
+
 // holdReads compares what requests read in the small world with what they did: one that reads
 // more has lost a bound. What a window reads differs with the time of the day, as the rows at
 // its edges do: by more than a half of it just after midnight.
@@ -153,6 +157,11 @@ func holdReads(t *testing.T, counted []cost) {
 		}
 		return
 	}
+	mayAsk := map[string]bool{}
+	for _, e := range catalog.All() {
+		program, _ := catalog.ProgramOf(e.Function())
+		mayAsk[e.String()] = slices.Contains(program.Tables[catalog.DocumentsTable], "PutItem")
+	}
 	var held map[string]float64
 	text, err := os.ReadFile(smallFile)
 	if err == nil {
@@ -163,7 +172,11 @@ func holdReads(t *testing.T, counted []cost) {
 	}
 	for request, n := range reads {
 		was, ok := held[request]
-		if !ok || n > was*1.6+2 {
+		most := was*1.6 + 2
+		if mayAsk[request] {
+			most += asksIngester
+		}
+		if !ok || n > most {
 			t.Errorf("%s reads %v units, %v before: if that is meant, run go test ./events -run Dearest -update", request, n, was)
 		}
 	}

@@ -426,7 +426,7 @@ var leastKinds = map[string]int{
 // what the venue says of it, and all accounts now and then.
 func TestAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
-	sim := newSimVenue(t, 13, testenv.Amount(120, 400), false)
+	sim := newSimVenue(t, 14, testenv.Amount(120, 400), false)
 	p := &pure{derived: derived{sim: sim, accounts: map[string]*market.Account{}, markets: sim.markets, parted: map[string]bool{}, funds: map[string]market.Decimal{}}, orders: new(market.OpenOrders), kinds: map[string]int{}}
 	enough := testenv.Amount(5_000, 100_000)
 	block := 0
