@@ -23,6 +23,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/testing/must"
+	"quotary/shared/upstream"
 )
 
 // pasts are the sources of the past of perpetuals: one of each venue, and that of all together.
@@ -260,7 +261,7 @@ func TestAPerpetualThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	w := newWorld(t)
 	w.config.Depth.Contracts = 1
 	fine, delisted := newSteady("binance"), newSteady("bybit")
-	delisted.no = fmt.Errorf("ask for it: %w", &source.RefusedError{Status: http.StatusBadRequest})
+	delisted.no = fmt.Errorf("ask for it: %w", &upstream.RefusedError{Status: http.StatusBadRequest})
 	positions := map[int]engine.Position{}
 	w.rounds(t, positions, 2, fine, delisted)
 	for at := noon.Add(-day).UnixMilli()/stepEvery*stepEvery + stepEvery; at <= noon.UnixMilli(); at += stepEvery {
@@ -354,7 +355,7 @@ type refusing struct {
 func (r *refusing) PastInterests(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairInterest, error) {
 	if r.left > 0 {
 		r.left--
-		return nil, &source.RefusedError{Status: http.StatusTeapot}
+		return nil, &upstream.RefusedError{Status: http.StatusTeapot}
 	}
 	return r.Contracts.PastInterests(ctx, pair, from, to)
 }

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // Depth is how much of the past is filled back when a pair is first followed, in days
@@ -181,7 +182,7 @@ func (h *history) try(ctx context.Context, pair market.Pair, do func(context.Con
 // ofPair reports whether a pair is refused, not everything by the venue: it may have been
 // delisted.
 func ofPair(err error) bool {
-	var refused *source.RefusedError
+	var refused *upstream.RefusedError
 	return errors.As(err, &refused) && refused.Status == http.StatusBadRequest
 }
 

@@ -22,6 +22,7 @@ import (
 	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
+	"quotary/shared/upstream"
 )
 
 // asked is a request to a scripted exchange.
@@ -145,7 +146,7 @@ func TestAnExchangeThatDoesNotAnswerStopsThePastOfNoOther(t *testing.T) {
 			if what == "pairs" {
 				return nil
 			}
-			return &source.RefusedError{Status: http.StatusUnavailableForLegalReasons}
+			return &upstream.RefusedError{Status: http.StatusUnavailableForLegalReasons}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

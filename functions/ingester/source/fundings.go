@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 const (
@@ -60,7 +61,7 @@ func PastFundings[Row any](pair *market.Pair, from, to int64, most int, ask func
 // them need not end.
 func CheckPaid(rates int, from, to int64) error {
 	if most := 2 * (1 + (to-from)/hourMs); int64(rates) > most {
-		return fmt.Errorf("%w: it has more than %d rates", ErrBounds, most)
+		return fmt.Errorf("%w: it has more than %d rates", upstream.ErrBounds, most)
 	}
 	return nil
 }

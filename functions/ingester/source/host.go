@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"quotary/shared/backoff"
+	"quotary/shared/upstream"
 )
 
 // Host asks one REST host. All requests to it share a budget of the weight that it
@@ -26,10 +27,10 @@ type Host struct {
 	Timeout time.Duration
 
 	// Bounds are those of the answers of paths that have larger ones than usual
-	// ([UsualBounds]); Usual are those of all others of this host. They are set before the
+	// ([upstream.UsualBounds]); Usual are those of all others of this host. They are set before the
 	// first request.
-	Bounds map[string]Bounds
-	Usual  Bounds
+	Bounds map[string]upstream.Bounds
+	Usual  upstream.Bounds
 
 	// Header is sent with every request, e.g. a key; nil sends none. It is set before
 	// the first.
@@ -54,7 +55,7 @@ type cooldown struct {
 // NewHost returns a host at base, e.g. https://api.binance.com, with a budget of so
 // much weight a minute.
 func NewHost(base string, perMinute int) *Host {
-	return &Host{base: strings.TrimSuffix(base, "/"), http: NewClient(base), cool: new(cooldown), Budget: NewBudget(perMinute, time.Now), Usual: UsualBounds}
+	return &Host{base: strings.TrimSuffix(base, "/"), http: upstream.NewClient(base), cool: new(cooldown), Budget: NewBudget(perMinute, time.Now), Usual: upstream.UsualBounds}
 }
 
 // Pool returns the same host for requests that it counts by themselves, so much weight a
@@ -87,31 +88,16 @@ const (
 
 var hostPauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: 30 * time.Second}
 
-// RefusedError is the answer of a host that refused a request. It holds nothing of the
-// answer's text, which would be logged.
-type RefusedError struct {
-	Status int
-	Code   string // by which an exchange calls its reason; "" for none
-}
-
-// Error says how the host refused.
-func (e *RefusedError) Error() string {
-	if e.Code != "" {
-		return fmt.Sprintf("status %d, code %.20q", e.Status, e.Code)
-	}
-	return fmt.Sprintf("status %d", e.Status)
-}
-
 // Get spends the weight, asks for a path with a query and decodes the JSON of the
 // answer into out. Trouble that may pass is tried four times; after 429 and 418 the
-// pause that they ask for comes first. The error is a [*RefusedError] where the host
+// pause that they ask for comes first. The error is a [*upstream.RefusedError] where the host
 // answered something else.
 func (h *Host) Get(ctx context.Context, path string, query url.Values, weight int, out any) error {
-	body, err := h.ask(ctx, path, query, weight, Bounds.ReadJSON)
+	body, err := h.ask(ctx, path, query, weight, upstream.Bounds.ReadJSON)
 	if err != nil {
 		return err
 	}
-	if err := Decode(body, out); err != nil {
+	if err := upstream.Decode(body, out); err != nil {
 		return fmt.Errorf("ask for %s: read the answer: %w", path, err)
 	}
 	return nil
@@ -119,11 +105,11 @@ func (h *Host) Get(ctx context.Context, path string, query url.Values, weight in
 
 // Body is [Host.Get] for an answer that is no JSON, of which only the bytes are bounded.
 func (h *Host) Body(ctx context.Context, path string, query url.Values, weight int) ([]byte, error) {
-	return h.ask(ctx, path, query, weight, Bounds.Read)
+	return h.ask(ctx, path, query, weight, upstream.Bounds.Read)
 }
 
 // ask asks for a path whose answer read reads.
-func (h *Host) ask(ctx context.Context, path string, query url.Values, weight int, read func(Bounds, io.Reader) ([]byte, error)) ([]byte, error) {
+func (h *Host) ask(ctx context.Context, path string, query url.Values, weight int, read func(upstream.Bounds, io.Reader) ([]byte, error)) ([]byte, error) {
 	bounds, ok := h.Bounds[path]
 	if !ok {
 		bounds = h.Usual
@@ -187,23 +173,23 @@ func (h *Host) once(ctx context.Context, address string, read func(io.Reader) ([
 	}
 	resp, err := h.http.Do(req)
 	if err != nil {
-		return nil, ctx.Err() == nil, Unquoted(err)
+		return nil, ctx.Err() == nil, upstream.Unquoted(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		read = func(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, refusalRead)) }
 	}
 	if body, err = read(resp.Body); err != nil {
-		return nil, ctx.Err() == nil && !errors.Is(err, ErrBounds), err
+		return nil, ctx.Err() == nil && !errors.Is(err, upstream.ErrBounds), err
 	}
 	if h.Limited != nil {
 		if pause := h.Limited(resp.StatusCode, body); pause > 0 {
 			h.pause(resp.Header.Get("Retry-After"), pause)
-			return nil, true, &RefusedError{Status: resp.StatusCode}
+			return nil, true, &upstream.RefusedError{Status: resp.StatusCode}
 		}
 	}
 	if resp.StatusCode != http.StatusOK {
-		refused := &RefusedError{Status: resp.StatusCode}
+		refused := &upstream.RefusedError{Status: resp.StatusCode}
 		switch {
 		case resp.StatusCode == http.StatusTooManyRequests:
 			h.pause(resp.Header.Get("Retry-After"), tooManyPause)

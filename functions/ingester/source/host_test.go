@@ -13,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/testing/must"
+	"quotary/shared/upstream"
 )
 
 func TestABanIsObeyedByAllWhoAskTheHost(t *testing.T) {
@@ -102,7 +103,7 @@ func TestARefusalIsNotRepeated(t *testing.T) {
 	}))
 	defer server.Close()
 	err := source.NewHost(server.URL, 1000).Get(t.Context(), "/klines", nil, 1, new(any))
-	var refused *source.RefusedError
+	var refused *upstream.RefusedError
 	if !errors.As(err, &refused) || refused.Status != 400 || asked.Load() != 1 {
 		t.Errorf("%v after %d requests", err, asked.Load())
 	}

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/text/jsonscan"
 	"quotary/shared/text/visible"
+	"quotary/shared/upstream"
 )
 
 // EventSink takes events in the order in which they came. It blocks while the pipeline is
@@ -143,7 +144,6 @@ type Stream struct {
 
 const (
 	dialWithin   = 10 * time.Second
-	idleFor      = 90 * time.Second
 	writeWithin  = 10 * time.Second
 	silentFor    = time.Minute // without any frame a connection is given up
 	maxFrame     = 1 << 20     // bytes
@@ -251,7 +251,7 @@ var errOld = errors.New("it has lived for long enough")
 func (f *follower) connection(ctx context.Context) error {
 	dialing, dialed := context.WithTimeout(ctx, dialWithin)
 	defer dialed()
-	conn, err := DialSocket(dialing, f.URL)
+	conn, err := upstream.DialSocket(dialing, f.URL)
 	if err != nil {
 		return err
 	}

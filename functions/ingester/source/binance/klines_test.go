@@ -14,6 +14,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/binance"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // Whoever took the exchange at its word that minutes have ended which are to come would never ask
@@ -30,7 +31,7 @@ func TestKlinesThatWereNotAskedForAreRefused(t *testing.T) {
 		"of a clock ahead":   {[]time.Time{minute, minute.Add(time.Minute)}, nil},
 		"of the future":      {[]time.Time{minute, minute.Add(2 * time.Minute)}, source.ErrFuture},
 		"of another century": {[]time.Time{minute, time.Date(9710, 1, 1, 0, 0, 0, 0, time.UTC)}, source.ErrFuture},
-		"too many":           {[]time.Time{minute.Add(-2 * time.Minute), minute.Add(-time.Minute), minute}, source.ErrBounds},
+		"too many":           {[]time.Time{minute.Add(-2 * time.Minute), minute.Add(-time.Minute), minute}, upstream.ErrBounds},
 	} {
 		var rows []string
 		for _, open := range c.opens {

@@ -6,6 +6,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // Platform is the key of the exchange.
@@ -123,7 +124,7 @@ const (
 
 func newMarket(r rules, url, stream string, log *slog.Logger) *Market {
 	host := source.NewHost(url, r.perMinute*share/100)
-	host.Bounds = map[string]source.Bounds{
+	host.Bounds = map[string]upstream.Bounds{
 		r.path + "/exchangeInfo": {Bytes: 32 << 20, Rows: mostMarkets}, // of spot it is some 15 MB
 		r.path + "/ticker/24hr":  {Bytes: 8 << 20, Rows: mostMarkets},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // exchangeInfo is the part of the description of all markets that is read.
@@ -126,7 +127,7 @@ func (m *Market) Klines(ctx context.Context, pair market.Pair, i market.Interval
 		return run, fmt.Errorf("read K-lines of %s: %w", pair.Key, err)
 	}
 	if len(rows) > limit {
-		return run, fmt.Errorf("read K-lines of %s: %w: %d rows, where %d were asked for", pair.Key, source.ErrBounds, len(rows), limit)
+		return run, fmt.Errorf("read K-lines of %s: %w: %d rows, where %d were asked for", pair.Key, upstream.ErrBounds, len(rows), limit)
 	}
 	latest := m.Now().Add(source.MostAhead).UnixMilli()
 	for n := range rows {

@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
+	"quotary/shared/upstream"
 )
 
 // serve answers as the exchange does, by path; it returns the linear perpetuals.
@@ -85,7 +85,7 @@ func TestKlinesEndAtTheExchangesClock(t *testing.T) {
 	if run, err := m.Klines(t.Context(), pair, market.Minute1, from-3_600_000, 10); err != nil || run.To != from-3_600_000+600_000 || len(run.Candles) > 0 {
 		t.Errorf("before it traded: %+v, %v", run, err)
 	}
-	var refused *source.RefusedError
+	var refused *upstream.RefusedError
 	if _, err := m.Klines(t.Context(), market.Pair{Symbol: "NOSUCH"}, market.Minute1, from, 10); !errors.As(err, &refused) || refused.Status != 400 {
 		t.Errorf("an unknown symbol: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/source"
+	"quotary/shared/upstream"
 )
 
 // Platform is the key of the exchange.
@@ -46,7 +47,7 @@ func Open(url string, log *slog.Logger) []*Market {
 	host := source.NewHost(cmp.Or(url, URL), requestsPerMinute)
 	host.Budget = source.NewBurstBudget(requestsPerMinute, requestsBurst, time.Now)
 	host.Limited = limited
-	host.Bounds = map[string]source.Bounds{
+	host.Bounds = map[string]upstream.Bounds{
 		"/v5/market/instruments-info": {Bytes: 8 << 20, Rows: mostMarkets}, "/v5/market/tickers": {Bytes: 4 << 20, Rows: mostMarkets},
 	}
 	market := func(name, category, contract string) *Market {

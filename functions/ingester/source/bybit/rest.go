@@ -12,6 +12,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // answer is the envelope of everything.
@@ -63,7 +64,7 @@ func get[T any](ctx context.Context, h *source.Host, path string, query url.Valu
 	case 0:
 		return a, nil
 	case codeBadParameter: // an unknown symbol is one
-		return a, &source.RefusedError{Status: http.StatusBadRequest, Code: strconv.Itoa(a.Code)}
+		return a, &upstream.RefusedError{Status: http.StatusBadRequest, Code: strconv.Itoa(a.Code)}
 	}
 	return a, fmt.Errorf("ask for %s: the answer has code %d", path, a.Code)
 }

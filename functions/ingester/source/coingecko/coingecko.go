@@ -21,6 +21,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 	"quotary/shared/text/visible"
+	"quotary/shared/upstream"
 )
 
 // callsPerMinute is what CoinGecko allows with a demo key.
@@ -125,7 +126,7 @@ const maxName = 200
 // service can hold, is unknown. A negative price, value or turnover is no row.
 func Parse(row []byte) (market.CoinMarket, error) {
 	var c coin
-	if err := source.Decode(row, &c); err != nil {
+	if err := upstream.Decode(row, &c); err != nil {
 		return market.CoinMarket{}, fmt.Errorf("read a coin: %w", err)
 	}
 	if !market.ValidCoinKey(c.ID) || len(c.Symbol) > maxName || len(c.Name) > maxName {

@@ -20,6 +20,7 @@ import (
 	"quotary/functions/ingester/source/coingecko"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 var errEnough = errors.New("enough")
@@ -55,8 +56,8 @@ func TestARow(t *testing.T) {
 	}
 }
 
-// upstream answers pages of numbered coins.
-type upstream struct {
+// pages are those of numbered coins.
+type pages struct {
 	*httptest.Server
 	calls   atomic.Int64
 	refuse  atomic.Int64 // calls that are still to be refused
@@ -64,8 +65,8 @@ type upstream struct {
 	wantKey string
 }
 
-func newUpstream(t *testing.T, coins int) *upstream {
-	u := &upstream{coins: coins}
+func newPages(t *testing.T, coins int) *pages {
+	u := &pages{coins: coins}
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u.calls.Add(1)
 		q := r.URL.Query()
@@ -92,7 +93,7 @@ func newUpstream(t *testing.T, coins int) *upstream {
 	return u
 }
 
-func (u *upstream) markets(pages int) *coingecko.Markets {
+func (u *pages) markets(pages int) *coingecko.Markets {
 	return &coingecko.Markets{URL: u.URL + "/api/v3", Key: u.wantKey, Pages: pages, Every: time.Hour, Stats: new(source.Stats), Log: slog.New(slog.DiscardHandler)}
 }
 
@@ -113,7 +114,7 @@ func take(t *testing.T, m *coingecko.Markets, most int) (got []market.CoinMarket
 
 func TestPagesAreAskedForInTheirOrder(t *testing.T) {
 	t.Parallel()
-	u := newUpstream(t, 600)
+	u := newPages(t, 600)
 	u.wantKey = "secret"
 	m := u.markets(3)
 	got := take(t, m, 599)
@@ -141,7 +142,7 @@ func TestFiguresOfTheFutureAreSkipped(t *testing.T) {
 
 func TestAShortPageIsTheLast(t *testing.T) {
 	t.Parallel()
-	u := newUpstream(t, 260)
+	u := newPages(t, 260)
 	m := u.markets(9)
 	m.Every = 20 * time.Millisecond
 	if got := take(t, m, 2*259); got[259].Key != "coin1" || u.calls.Load() != 4 {
@@ -151,7 +152,7 @@ func TestAShortPageIsTheLast(t *testing.T) {
 
 func TestARefusalForTooManyCallsIsObeyed(t *testing.T) {
 	t.Parallel()
-	u := newUpstream(t, 10)
+	u := newPages(t, 10)
 	u.refuse.Store(1)
 	began := time.Now()
 	take(t, u.markets(1), 9)
@@ -200,7 +201,7 @@ func FuzzARow(f *testing.F) {
 
 func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 	t.Parallel()
-	sourcetest.RefusesEndless(t, source.Bounds{Bytes: 2 << 20, Rows: 2 * coingecko.PageSize}, `[`, func(url string) error {
+	sourcetest.RefusesEndless(t, upstream.Bounds{Bytes: 2 << 20, Rows: 2 * coingecko.PageSize}, `[`, func(url string) error {
 		return sourcetest.Logged(t.Context(), func(ctx context.Context, log *slog.Logger) {
 			m := coingecko.Markets{URL: url, Pages: 1, Every: time.Hour, Stats: new(source.Stats), Log: log}
 			_ = m.Follow(ctx, func(context.Context, []market.CoinMarket) error { return errEnough })

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // columns are the names of the columns of a file, in lower case: date, open, high, low,
@@ -79,7 +79,7 @@ func checkLines(file []byte) error {
 	lines := 0
 	for line := range bytes.Lines(file) {
 		if lines++; lines > bounds.Rows || len(line) > mostLine {
-			return fmt.Errorf("%w: it has more than %d lines, or one of more than %d bytes", source.ErrBounds, bounds.Rows, mostLine)
+			return fmt.Errorf("%w: it has more than %d lines, or one of more than %d bytes", upstream.ErrBounds, bounds.Rows, mostLine)
 		}
 	}
 	return nil

@@ -17,11 +17,12 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // bounds are those of an answer: the longest history, of a century of working days, has some
 // 27,000 rows and 2 MB.
-var bounds = source.Bounds{Bytes: 8 << 20, Rows: 60_000}
+var bounds = upstream.Bounds{Bytes: 8 << 20, Rows: 60_000}
 
 // Series polls lists of days of one host.
 type Series struct {

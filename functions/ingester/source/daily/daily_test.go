@@ -15,6 +15,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/daily"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // text is days as tests write them.
@@ -96,8 +97,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// upstream answers questions with a function of how often it was asked.
-func upstream(t *testing.T, answer func(w http.ResponseWriter, n int, r *http.Request)) (url string, asked func() string) {
+// served answers questions with a function of how often it was asked.
+func served(t *testing.T, answer func(w http.ResponseWriter, n int, r *http.Request)) (url string, asked func() string) {
 	t.Helper()
 	var mu sync.Mutex
 	var questions []string
@@ -136,7 +137,7 @@ func follow(t *testing.T, s *daily.Series, deliveries int) (got []string) {
 
 func TestOnlyWhatHasChangedIsDelivered(t *testing.T) {
 	t.Parallel()
-	url, asked := upstream(t, func(w http.ResponseWriter, n int, _ *http.Request) {
+	url, asked := served(t, func(w http.ResponseWriter, n int, _ *http.Request) {
 		row := func(value, at int) string { return fmt.Sprintf(`{"value":"%d","timestamp":"%d"}`, value, at) }
 		const today, day = 1795305600, 86400
 		list := []string{row(30, today-day), row(20, today-2*day)}
@@ -174,7 +175,7 @@ func TestTroubleIsWaitedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, asked := upstream(t, func(w http.ResponseWriter, n int, _ *http.Request) {
+			url, asked := served(t, func(w http.ResponseWriter, n int, _ *http.Request) {
 				if n == 1 {
 					trouble(w)
 					return
@@ -193,7 +194,7 @@ func TestTroubleIsWaitedFor(t *testing.T) {
 
 func TestASymbolThatIsUnknownDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
-	url, asked := upstream(t, func(w http.ResponseWriter, _ int, r *http.Request) {
+	url, asked := served(t, func(w http.ResponseWriter, _ int, r *http.Request) {
 		if r.URL.Query().Get("s") == "gone.us" {
 			fmt.Fprint(w, "No data")
 			return
@@ -213,11 +214,11 @@ func TestAFileThatIsBeyondItsBoundsIsRefused(t *testing.T) {
 	t.Parallel()
 	const heading, row = "DATE,OPEN,HIGH,LOW,CLOSE\n", "01/02/1990,17.24,17.24,17.24,17.24\n"
 	for name, file := range map[string]string{"too many lines": heading + strings.Repeat(row, 60_000), "a line of commas": heading + row + strings.Repeat(",", 2000)} {
-		if days, _, err := daily.ReadVIX([]byte(file), "i:vix:cboe"); !errors.Is(err, source.ErrBounds) {
+		if days, _, err := daily.ReadVIX([]byte(file), "i:vix:cboe"); !errors.Is(err, upstream.ErrBounds) {
 			t.Errorf("%s: %d days, %v", name, len(days), err)
 		}
 	}
-	if days, _, err := daily.ReadFearGreed([]byte(`{"data":[`+strings.Repeat("{},", 60_000)+`{}]}`), "i:fgi:alternative"); !errors.Is(err, source.ErrBounds) {
+	if days, _, err := daily.ReadFearGreed([]byte(`{"data":[`+strings.Repeat("{},", 60_000)+`{}]}`), "i:fgi:alternative"); !errors.Is(err, upstream.ErrBounds) {
 		t.Errorf("%d days, %v", len(days), err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
+	"quotary/shared/upstream"
 )
 
 // Bounds of one answer.
@@ -105,7 +105,7 @@ func (c *Client) parse(f *Format, a *answer) (Document, error) {
 
 // transport returns an HTTP client for one feed, which follows redirects.
 func transport(feed *url.URL) *http.Client {
-	how := source.Transport(feed.String())
+	how := upstream.Transport(feed.String())
 	how.DisableKeepAlives, how.MaxResponseHeaderBytes = true, maxHeader
 	return &http.Client{
 		Transport: how,
@@ -156,7 +156,7 @@ func ask(ctx context.Context, web *http.Client, feed *url.URL, have Validators) 
 	}
 	res, err := web.Do(req)
 	if err != nil {
-		return answer{}, source.Unquoted(err, errRedirects, errScheme)
+		return answer{}, upstream.Unquoted(err, errRedirects, errScheme)
 	}
 	defer res.Body.Close()
 	a := answer{url: res.Request.URL, contentType: res.Header.Get("Content-Type"), validators: Validators{
@@ -172,7 +172,7 @@ func ask(ctx context.Context, web *http.Client, feed *url.URL, have Validators) 
 	}
 	a.body, err = io.ReadAll(io.LimitReader(res.Body, maxBody+1))
 	if err != nil {
-		return answer{}, fmt.Errorf("read the answer: %w", source.Unquoted(err))
+		return answer{}, fmt.Errorf("read the answer: %w", upstream.Unquoted(err))
 	}
 	if len(a.body) > maxBody {
 		return answer{}, errTooLarge

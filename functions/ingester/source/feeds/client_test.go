@@ -25,6 +25,7 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
+	"quotary/shared/upstream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -93,7 +94,7 @@ func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 	secret := newSite(t, serving(items("a=secret")))
 	for _, to := range []string{secret.URL, strings.Replace(secret.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest/meta-data/", "http://[::ffff:127.0.0.1]:1/"} {
 		s := newSite(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) })
-		if _, err := get(t, quick(), s.URL); !errors.Is(err, source.ErrPrivate) {
+		if _, err := get(t, quick(), s.URL); !errors.Is(err, upstream.ErrPrivate) {
 			t.Errorf("to %s: %v", to, err)
 		}
 	}
@@ -111,7 +112,7 @@ func TestANameThatLeadsToThisMachineIsNotConnectedTo(t *testing.T) {
 	one.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dial(ctx, network, s.Listener.Addr().String()) // as a resolver would answer
 	}
-	if _, err := ask(t.Context(), web, valid(url.Parse("http://news.example/")), Validators{}); !errors.Is(err, source.ErrPrivate) || s.asked.Load() != 0 {
+	if _, err := ask(t.Context(), web, valid(url.Parse("http://news.example/")), Validators{}); !errors.Is(err, upstream.ErrPrivate) || s.asked.Load() != 0 {
 		t.Errorf("%v, asked %d times", err, s.asked.Load())
 	}
 }

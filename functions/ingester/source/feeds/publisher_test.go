@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/feeds/syndication"
 	"quotary/localstack/sim"
 	"quotary/localstack/sim/newssite"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
+	"quotary/shared/upstream"
 )
 
 // The simulated publisher shares no code with this package.
@@ -47,7 +47,7 @@ func TestAPublisherThatGoesWrongDoesNoHarm(t *testing.T) {
 	server := httptest.NewServer(newssite.New(sim.Config{}).Handler())
 	t.Cleanup(server.Close)
 	for path, want := range map[string]error{
-		"/broken": syndication.ErrNoFeed, "/html": syndication.ErrNoFeed, "/huge": errTooLarge, "/slow": context.DeadlineExceeded, "/private": source.ErrPrivate,
+		"/broken": syndication.ErrNoFeed, "/html": syndication.ErrNoFeed, "/huge": errTooLarge, "/slow": context.DeadlineExceeded, "/private": upstream.ErrPrivate,
 		"/redirect/5": nil, "/redirect/6": errRedirects,
 	} {
 		t.Run(path, func(t *testing.T) {

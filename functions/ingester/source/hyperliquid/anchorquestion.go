@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 	"quotary/shared/venue/wire"
 )
 
@@ -133,7 +133,7 @@ func (f *anchorFollower) mode(ctx context.Context, one WantedAnchor) market.Mode
 	var err error
 	if !public {
 		mode, err = f.Info.Mode(ctx, one.Address)
-		var refused *source.RefusedError
+		var refused *upstream.RefusedError
 		if errors.As(err, &refused) && refused.Status/100 == 4 && refused.Status != http.StatusTooManyRequests && f.Public != nil {
 			public = true
 			f.mu.Lock()

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 	"quotary/shared/venue/wire"
 )
 
@@ -45,7 +45,7 @@ func (b *nodeBlock) seq(offset int64) int64 {
 
 // nodeEvents are the events of a line, in either form.
 func nodeEvents(line string) (b nodeBlock, err error) {
-	if err := source.Decode([]byte(line), &b); err != nil {
+	if err := upstream.Decode([]byte(line), &b); err != nil {
 		return b, err
 	}
 	if b.Number != nil && (*b.Number < 0 || *b.Number > (1<<62)/wire.SeqPerBlock) {

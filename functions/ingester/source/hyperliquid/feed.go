@@ -17,6 +17,7 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
+	"quotary/shared/upstream"
 	"quotary/shared/venue/wire"
 )
 
@@ -195,7 +196,7 @@ func (f *Feed) follows(s subscription) bool {
 // frame reads one push, of which it leaves out what was not asked for.
 func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 	var push push
-	if err := source.Decode(b, &push); err != nil {
+	if err := upstream.Decode(b, &push); err != nil {
 		return market.Events{}, err
 	}
 	switch push.Channel {

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/text/lenient"
 	"quotary/shared/text/visible"
+	"quotary/shared/upstream"
 	"quotary/shared/venue/wire"
 )
 
@@ -34,11 +35,11 @@ const (
 
 // infoBounds are those of answers: the largest are below 2 MB, of open orders and of ledger
 // updates, which an account may have thousands of.
-var infoBounds = source.Bounds{Bytes: 8 << 20, Rows: 20_000}
+var infoBounds = upstream.Bounds{Bytes: 8 << 20, Rows: 20_000}
 
 // dexBounds are those of what is asked of a dex other than the main one, of which there may be
 // as many as [mostDexs]: the largest are some 20 KB.
-var dexBounds = source.Bounds{Bytes: 512 << 10, Rows: 5000}
+var dexBounds = upstream.Bounds{Bytes: 512 << 10, Rows: 5000}
 
 // Info asks the public info endpoint. It keeps to the venue's limits, gives each
 // request ten seconds and tries four times what may succeed later.
@@ -54,7 +55,7 @@ type Info struct {
 func NewInfo(base string) *Info {
 	return &Info{
 		url:    strings.TrimSuffix(base, "/") + "/info",
-		http:   source.NewClient(base),
+		http:   upstream.NewClient(base),
 		budget: source.NewBudget(weightPerMinute, time.Now),
 		dexs:   newNames(mostDexs), coins: newNames(mostCoins),
 	}
@@ -188,7 +189,7 @@ func (i *Info) ask(ctx context.Context, weight int, request infoRequest, out any
 var pauses = backoff.Backoff{Min: 500 * time.Millisecond, Max: time.Minute}
 
 // once sends the request once; again reports whether an error may pass by.
-func (i *Info) once(ctx context.Context, body []byte, bounds source.Bounds, out any) (again bool, err error) {
+func (i *Info) once(ctx context.Context, body []byte, bounds upstream.Bounds, out any) (again bool, err error) {
 	trying, done := context.WithTimeout(ctx, infoTimeout)
 	defer done()
 	req, err := http.NewRequestWithContext(trying, http.MethodPost, i.url, bytes.NewReader(body))
@@ -198,18 +199,18 @@ func (i *Info) once(ctx context.Context, body []byte, bounds source.Bounds, out 
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := i.http.Do(req)
 	if err != nil {
-		return ctx.Err() == nil, source.Unquoted(err)
+		return ctx.Err() == nil, upstream.Unquoted(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		later := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500
-		return later, &source.RefusedError{Status: resp.StatusCode}
+		return later, &upstream.RefusedError{Status: resp.StatusCode}
 	}
 	data, err := bounds.ReadJSON(resp.Body)
 	if err != nil {
-		return ctx.Err() == nil && !errors.Is(err, source.ErrBounds), err
+		return ctx.Err() == nil && !errors.Is(err, upstream.ErrBounds), err
 	}
-	if err := source.Decode(data, out); err != nil {
+	if err := upstream.Decode(data, out); err != nil {
 		return false, fmt.Errorf("read the answer: %w", err)
 	}
 	return false, nil

@@ -17,6 +17,7 @@ import (
 	"quotary/shared/backoff"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // The part of the venue's limits that joined books take. Their connections are as
@@ -313,7 +314,7 @@ var errRefused = errors.New("the venue refuses")
 // joinedFrame reads the book of a push; another push is one of no coin.
 func joinedFrame(frame []byte) (book market.Book, err error) {
 	var push push
-	if err := source.Decode(frame, &push); err != nil {
+	if err := upstream.Decode(frame, &push); err != nil {
 		return book, err
 	}
 	switch push.Channel {

@@ -12,15 +12,15 @@ import (
 	"os"
 	"time"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 	"quotary/shared/text/visible"
+	"quotary/shared/upstream"
 	"quotary/shared/venue/wire"
 )
 
 // lineBounds are those of a line, above largeFrame: each hour one has what every account paid
 // for every coin.
-var lineBounds = source.Bounds{Bytes: maxLine, Rows: 1_000_000}
+var lineBounds = upstream.Bounds{Bytes: maxLine, Rows: 1_000_000}
 
 // readLine has the events of a line read, unless it has more rows than any. Nil reads fills.
 func readLine(read func(*market.Events, string, int64) (int, error), e *market.Events, line []byte, offset int64) (skipped int, err error) {

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
+	"quotary/shared/upstream"
 )
 
 func TestAPaymentOfEachAccountIsReadAndTheRateOfEachCoin(t *testing.T) {
@@ -111,7 +111,7 @@ func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 		`{"a":[`:      func(i *Info) error { _, err := i.AllMids(t.Context(), ""); return err },
 		`{"tokens":[`: func(i *Info) error { _, err := i.SpotMeta(t.Context()); return err },
 	} {
-		sourcetest.RefusesEndless(t, source.Bounds{Bytes: 8 << 20, Rows: 20_000}, begin, func(url string) error { return ask(NewInfo(url)) })
+		sourcetest.RefusesEndless(t, upstream.Bounds{Bytes: 8 << 20, Rows: 20_000}, begin, func(url string) error { return ask(NewInfo(url)) })
 	}
 }
 
@@ -130,7 +130,7 @@ func TestLinesOfTooManyRowsAreSkipped(t *testing.T) {
 		c := &collector{name: "0", stats: &stats, log: slog.New(slog.NewTextHandler(&log, nil)), now: time.Now, read: read}
 		fills := 0
 		must.Do(t, c.drain(t.Context(), &lines{r: file, max: maxLine}, func(_ context.Context, d Delivery) error { fills += len(d.Events.Fills); return nil }))
-		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), source.ErrBounds.Error()) {
+		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), upstream.ErrBounds.Error()) {
 			t.Errorf("%s: %d lines are logged: %.300s", name, n, log.String())
 		}
 		if bad := stats.Malformed.Load(); read == nil && (bad != 13 || fills != 1) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
+	"quotary/shared/upstream"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // frameBounds are those of a frame: the venue has some hundred coins.
-var frameBounds = source.Bounds{Bytes: maxFrame, Rows: 5000}
+var frameBounds = upstream.Bounds{Bytes: maxFrame, Rows: 5000}
 
 // push is a frame that the venue sends.
 type push struct {
@@ -33,7 +33,7 @@ type push struct {
 func dial(ctx context.Context, base string) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
-	conn, err := source.DialSocket(ctx, socketURL(base))
+	conn, err := upstream.DialSocket(ctx, socketURL(base))
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/testing/must"
+	"quotary/shared/upstream"
 )
 
 // A frame is bounded in bytes and, where it is so large that it costs something to decode,
@@ -43,7 +43,7 @@ func TestFramesAreBounded(t *testing.T) {
 		}))
 		conn := must.Get(dial(t.Context(), server.URL))(t)
 		got, err := receive(t.Context(), conn)
-		if (err == nil) != c.accepted || errors.Is(err, source.ErrBounds) != c.rows || c.accepted && string(got) != c.frame {
+		if (err == nil) != c.accepted || errors.Is(err, upstream.ErrBounds) != c.rows || c.accepted && string(got) != c.frame {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 		_ = conn.CloseNow()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/source"
+	"quotary/shared/upstream"
 )
 
 // Platforms, as clients name them.
@@ -64,7 +65,7 @@ func Open(url string, log *slog.Logger) []*Market {
 	host := source.NewHost(cmp.Or(url, URL), weightPerMinute)
 	host.Budget = source.NewBurstBudget(weightPerMinute, weightBurst, time.Now)
 	host.Limited = limited
-	host.Bounds = map[string]source.Bounds{
+	host.Bounds = map[string]upstream.Bounds{
 		"/api/v5/public/instruments": {Bytes: 8 << 20, Rows: mostMarkets}, "/api/v5/market/tickers": {Bytes: 4 << 20, Rows: mostMarkets},
 		"/api/v5/public/open-interest": {Bytes: 4 << 20, Rows: mostMarkets},
 	}

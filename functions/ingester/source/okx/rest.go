@@ -11,6 +11,7 @@ import (
 
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // answer is the envelope of everything.
@@ -55,7 +56,7 @@ func get[T any](ctx context.Context, h *source.Host, path string, query url.Valu
 	case codeOK:
 		return a.Data, nil
 	case codeBadParameter, codeUnknown:
-		return nil, &source.RefusedError{Status: http.StatusBadRequest, Code: a.Code}
+		return nil, &upstream.RefusedError{Status: http.StatusBadRequest, Code: a.Code}
 	}
 	return nil, fmt.Errorf("ask for %s: the answer has code %.20q", path, a.Code)
 }

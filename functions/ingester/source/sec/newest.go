@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 	"quotary/shared/text/jsonscan"
+	"quotary/shared/upstream"
 )
 
 // newest is the newest value of a fact that is filed by any of some concepts: of the same day
@@ -25,7 +25,7 @@ func (a *answer) newest(concepts []string, unit string) (newest market.Fact, mal
 		}
 		err := eachValue(text, unit, func(one json.RawMessage) error {
 			if a.values++; a.values > bounds.Rows {
-				return fmt.Errorf("%w: it has more than %d values", source.ErrBounds, bounds.Rows)
+				return fmt.Errorf("%w: it has more than %d values", upstream.ErrBounds, bounds.Rows)
 			}
 			f, ok := report(one, a.last)
 			if !ok {
@@ -45,7 +45,7 @@ func (a *answer) newest(concepts []string, unit string) (newest market.Fact, mal
 			return nil
 		})
 		switch {
-		case errors.Is(err, source.ErrBounds):
+		case errors.Is(err, upstream.ErrBounds):
 			return newest, malformed, err
 		case err != nil:
 			malformed++

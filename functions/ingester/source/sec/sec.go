@@ -19,6 +19,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 	"quotary/shared/text/visible"
+	"quotary/shared/upstream"
 )
 
 // Company is a company that is asked about.
@@ -50,7 +51,7 @@ const (
 
 // bounds are those of an answer: the facts of a large company of many years are some 10 MB, and
 // a concept has some hundred values. No more values than rows are read of all concepts together.
-var bounds = source.Bounds{Bytes: 32 << 20, Rows: 10_000}
+var bounds = upstream.Bounds{Bytes: 32 << 20, Rows: 10_000}
 
 // Follow delivers the facts of all companies, and then so often those that have changed,
 // until ctx ends or the sink fails. A company that cannot be read is tried again with the

@@ -16,6 +16,7 @@ import (
 	"quotary/functions/ingester/source/sec"
 	"quotary/functions/ingester/source/sourcetest"
 	"quotary/shared/market"
+	"quotary/shared/upstream"
 )
 
 // asked is when answers are read.
@@ -123,7 +124,7 @@ func TestCompaniesAreFollowed(t *testing.T) {
 
 func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 	t.Parallel()
-	sourcetest.RefusesEndless(t, source.Bounds{Bytes: 32 << 20, Rows: 10_000}, `{"facts":{"dei":{"EntityCommonStockSharesOutstanding":{"units":{"shares":[`, func(url string) error {
+	sourcetest.RefusesEndless(t, upstream.Bounds{Bytes: 32 << 20, Rows: 10_000}, `{"facts":{"dei":{"EntityCommonStockSharesOutstanding":{"units":{"shares":[`, func(url string) error {
 		return sourcetest.Logged(t.Context(), func(ctx context.Context, log *slog.Logger) {
 			f := sec.Facts{URL: url, Contact: "tests@example.com", Companies: []sec.Company{{Key: "i:acme:nasdaq", CIK: 7}}, Every: time.Hour, Stats: new(source.Stats), Log: log}
 			_ = f.Follow(ctx, func(context.Context, time.Time, market.CompanyFacts) error { return nil })
@@ -172,7 +173,7 @@ func TestValuesAreBoundedOverAllConcepts(t *testing.T) {
 		"of a concept that comes again": {shares + values(6_000) + "]}}," + shares + one + "]}}", 0, false},
 	} {
 		_, malformed, err := sec.Read(answer(tt.dei), sec.Company{Key: "k", CIK: 7}, asked)
-		if errors.Is(err, source.ErrBounds) != tt.bounds || malformed != tt.malformed {
+		if errors.Is(err, upstream.ErrBounds) != tt.bounds || malformed != tt.malformed {
 			t.Errorf("%s: %d are none: %v", name, malformed, err)
 		}
 	}

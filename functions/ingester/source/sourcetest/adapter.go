@@ -21,6 +21,7 @@ import (
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
+	"quotary/shared/upstream"
 )
 
 // Market is one of the kinds of markets of an exchange, as its adapter reads them.
@@ -265,7 +266,7 @@ func (a Adapter[M, X]) endlessPages(t *testing.T) {
 	t.Cleanup(server.Close)
 	of := a.Open(server.URL, slog.New(slog.DiscardHandler))[Linear]
 	_, err := of.PastFundings(t.Context(), market.Pair{Symbol: "A", Swap: true}, elevenForty.UnixMilli()-24*hour, elevenForty.UnixMilli())
-	if !errors.Is(err, source.ErrBounds) || asked != 1 {
+	if !errors.Is(err, upstream.ErrBounds) || asked != 1 {
 		t.Errorf("%v, after %d answers", err, asked)
 	}
 }
@@ -279,7 +280,7 @@ func (a Adapter[M, X]) refusals(t *testing.T) {
 	}
 	for _, of := range all {
 		_, err := of.Klines(t.Context(), market.Pair{Symbol: "NO-SUCH"}, market.Minute1, time.Now().UnixMilli(), 10)
-		if refused := new(source.RefusedError); !errors.As(err, &refused) || refused.Status != http.StatusBadRequest {
+		if refused := new(upstream.RefusedError); !errors.As(err, &refused) || refused.Status != http.StatusBadRequest {
 			t.Errorf("%s: an unknown symbol: %v", of.Info().Name, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"quotary/functions/ingester/source"
+	"quotary/shared/upstream"
 )
 
 // endlessBytes is how much an [Endless] answer has: far more than what is on its way while an
@@ -23,7 +23,7 @@ const endlessBytes = 64 << 20
 // RefusesEndless holds who asks an upstream to refusing an answer that begins rightly and has
 // many millions of rows behind it, each of a few bytes, or one row without end, without reading
 // it to its end: the one for its rows, and the other for its bytes. The error names the bounds.
-func RefusesEndless(t *testing.T, bounds source.Bounds, begin string, ask func(url string) error) {
+func RefusesEndless(t *testing.T, bounds upstream.Bounds, begin string, ask func(url string) error) {
 	t.Helper()
 	refusesEndless(t, func(string) string { return begin }, fmt.Sprintf("more than %d rows", bounds.Rows), fmt.Sprintf("larger than %d bytes", bounds.Bytes), ask)
 }
@@ -50,7 +50,7 @@ func refuses(t *testing.T, begin func(path string) string, chunk, reason string,
 	}))
 	t.Cleanup(server.Close)
 	err := ask(server.URL)
-	if !errors.Is(err, source.ErrBounds) || !strings.Contains(err.Error(), reason) {
+	if !errors.Is(err, upstream.ErrBounds) || !strings.Contains(err.Error(), reason) {
 		t.Errorf("%v, want that it is beyond its bounds of %s", err, reason)
 	}
 	if answers.Load() != 1 || written.Load() >= endlessBytes {
@@ -65,8 +65,8 @@ func Logged(ctx context.Context, follow func(context.Context, *slog.Logger)) (wh
 	var once sync.Once
 	follow(ctx, slog.New(failures(func(text string) {
 		once.Do(func() {
-			if why = errors.New(text); strings.Contains(text, source.ErrBounds.Error()) {
-				why = fmt.Errorf("%w, as is logged: %s", source.ErrBounds, text)
+			if why = errors.New(text); strings.Contains(text, upstream.ErrBounds.Error()) {
+				why = fmt.Errorf("%w, as is logged: %s", upstream.ErrBounds, text)
 			}
 		})
 		cancel()

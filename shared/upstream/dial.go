@@ -1,4 +1,7 @@
-package source
+// Package upstream is how programs reach what others serve: a client that connects to the public
+// internet alone ([NewClient]), bounds within which answers are read ([Bounds]), and errors that
+// quote nothing of an answer ([Unquoted], [Decode]). All of it is hostile until it was read.
+package upstream
 
 import (
 	"context"
@@ -11,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -27,6 +31,11 @@ func NewClient(base string) *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
+
+const (
+	dialWithin = 10 * time.Second
+	idleFor    = 90 * time.Second
+)
 
 // mostHeader is how large the header of an answer may be, in bytes.
 const mostHeader = 64 << 10

@@ -1,4 +1,4 @@
-package source
+package upstream
 
 import (
 	"context"
@@ -94,7 +94,11 @@ func TestNoClientLeavesThePublicInternet(t *testing.T) {
 	}
 	for name, ask := range map[string]func(base string) error{
 		"REST": func(base string) error {
-			_, _, err := NewHost(base, 100).once(t.Context(), base+"/a", io.ReadAll)
+			res, err := NewClient(base).Get(base + "/a")
+			if err == nil {
+				res.Body.Close()
+				err = &RefusedError{Status: res.StatusCode}
+			}
 			return err
 		},
 		"WebSocket": socket,

@@ -1,4 +1,4 @@
-package source_test
+package upstream_test
 
 import (
 	"errors"
@@ -6,12 +6,12 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"quotary/functions/ingester/source"
+	"quotary/shared/upstream"
 )
 
 func TestAnswersAreReadWithinTheirBounds(t *testing.T) {
 	t.Parallel()
-	b := source.Bounds{Bytes: 100, Rows: 3}
+	b := upstream.Bounds{Bytes: 100, Rows: 3}
 	for _, c := range []struct {
 		name, text string
 		beyond     bool
@@ -33,7 +33,7 @@ func TestAnswersAreReadWithinTheirBounds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			text, err := b.ReadJSON(iotest.OneByteReader(strings.NewReader(c.text)))
-			if errors.Is(err, source.ErrBounds) != c.beyond || !c.beyond && string(text) != c.text {
+			if errors.Is(err, upstream.ErrBounds) != c.beyond || !c.beyond && string(text) != c.text {
 				t.Errorf("%q, %v", text, err)
 			}
 		})
@@ -42,14 +42,14 @@ func TestAnswersAreReadWithinTheirBounds(t *testing.T) {
 
 func TestRowsOfAllListsTogetherAreBounded(t *testing.T) {
 	t.Parallel()
-	b := source.Bounds{Bytes: 1 << 20, Rows: 100}
+	b := upstream.Bounds{Bytes: 1 << 20, Rows: 100}
 	list := "[" + strings.Repeat("{},", 99) + "{}]"
 	lists := func(n int) string { return "[" + strings.Repeat(list+",", n-1) + list + "]" }
 	if err := b.CheckRows([]byte(lists(90))); err != nil {
 		t.Error(err)
 	}
 	nested := "[" + lists(90) + "," + lists(90) + "]"
-	if err := b.CheckRows([]byte(nested)); !errors.Is(err, source.ErrBounds) {
+	if err := b.CheckRows([]byte(nested)); !errors.Is(err, upstream.ErrBounds) {
 		t.Errorf("18,000 rows in lists of 100: %v", err)
 	}
 }
