@@ -284,6 +284,16 @@ func (c *costs) data() {
 	}
 	c.call(unknownAgain, c.SubKey, http.StatusOK, http.MethodPost, catalog.ClearinghouseStates.Path, map[string]any{"addresses": unknownOf(1)})
 
+	for n := range 3 { // the first makes the count of what is asked, and is new to the function
+		p := c.sign(c.SubKey)
+		c.rules.Take()
+		status, answer := c.send(p, http.MethodPost, catalog.Info.Path, map[string]any{"type": "marginTable", "id": n})
+		if status != http.StatusOK {
+			c.t.Fatalf("a question to the exchange: %d %s", status, answer)
+		}
+		c.note("A question that the exchange itself is asked", answer)
+	}
+
 	event := apitest.Event(c.t, http.MethodPost, "/upgrade/v2/hl/info", nil)
 	for range 2 { // the first is new to the function
 		p := c.sign(c.SubKey)

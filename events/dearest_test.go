@@ -226,7 +226,7 @@ func dearest(e *catalog.Endpoint, now int64) []apitest.Request {
 		}
 	}
 	requests := []apitest.Request{base}
-	if e == catalog.Info.Endpoint {
+	if e == catalog.Info.Endpoint || e == catalog.VenueInfo.Endpoint {
 		requests = infoRequests(base, parameters)
 	}
 	for i, p := range parameters {
@@ -248,7 +248,7 @@ func infoRequests(base apitest.Request, parameters []apitest.Parameter) (request
 	}
 	for _, kind := range catalog.InfoTypes {
 		switch kind.From {
-		case catalog.VenueMids, catalog.VenueMeta, catalog.VenueContexts, catalog.VenueBooks: // of views alone
+		case nil, catalog.VenueMids, catalog.VenueMeta, catalog.VenueContexts, catalog.VenueBooks: // of views alone
 			continue
 		}
 		of := []apitest.Request{base}

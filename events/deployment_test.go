@@ -72,6 +72,14 @@ func (c *calls) note(function, resource, action string) {
 	c.seen[[3]string{function, resource, action}] = true
 }
 
+// venueThatAnswers is the address of a venue that answers whatever it is asked.
+func venueThatAnswers(t *testing.T) string {
+	t.Helper()
+	venue := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	t.Cleanup(venue.Close)
+	return venue.URL
+}
+
 func deploy(t *testing.T) *deployment {
 	t.Helper()
 	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), rules: awsrules.New(t), calls: &calls{seen: map[[3]string]bool{}}}
@@ -111,7 +119,8 @@ func deploy(t *testing.T) *deployment {
 	cfg := lambdahost.Config{Functions: map[string]lambdahost.Function{}, Logs: logs}
 	settings := map[string]string{
 		catalog.EnvTablePrefix: d.Prefix, catalog.EnvViewsBucket: "views",
-		catalog.EnvSecretsKey: "key", catalog.EnvDataKeysParameter: "/quotary/prod/data-keys",
+		catalog.EnvHyperliquidURL.Name: venueThatAnswers(t),
+		catalog.EnvSecretsKey:          "key", catalog.EnvDataKeysParameter: "/quotary/prod/data-keys",
 	}
 	for _, name := range catalog.AllFunctions() {
 		program := filepath.Join(programs, catalog.ProgramFile(name))

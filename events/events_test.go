@@ -253,6 +253,7 @@ func (d *deployment) rest(t *testing.T) {
 			`{"type":"allMids"}`, `{"type":"meta"}`, `{"type":"userFills","user":"0x0123456789abcdef0123456789abcdef01234567"}`,
 			`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1h","startTime":1795262400000}}`,
 			`{"type":"clearinghouseState","user":"0x00000000000000000000000000000000000000aa"}`, // asked for at the exchange
+			`{"type":"exchangeStatus"}`, // which the exchange answers
 		},
 	}
 	for _, e := range catalog.All() {

@@ -103,6 +103,8 @@ func (b *builder) environment(p catalog.Program, stack awscdk.Stack) *map[string
 			if len(b.feedAPIs) == 0 {
 				env[name] = jsii.String("false")
 			}
+		case catalog.EnvHyperliquidURL.Name, catalog.EnvRelayWeight.Name:
+			set(b.domains[name], "")
 		default:
 			b.faults = append(b.faults, fmt.Errorf("the program %s reads %s, for which there is no value", p.Name, name))
 		}

@@ -54,7 +54,7 @@ func TestFunctionsAreSmallTracedAndInTime(t *testing.T) {
 // must not be secret.
 func TestNothingSecretIsInTheTemplates(t *testing.T) {
 	t.Parallel()
-	known := []string{"QUOTARY_TABLE_PREFIX", "QUOTARY_VIEWS_BUCKET", "QUOTARY_DATA_KEYS", "QUOTARY_NONCE_REPLAY_PROTECTION", "QUOTARY_MANAGEMENT_RATE", "QUOTARY_METRICS", "QUOTARY_RETENTION", "QUOTARY_SECRETS_KEY", "QUOTARY_DATA_KEYS_PARAMETER"}
+	known := []string{"QUOTARY_TABLE_PREFIX", "QUOTARY_VIEWS_BUCKET", "QUOTARY_DATA_KEYS", "QUOTARY_NONCE_REPLAY_PROTECTION", "QUOTARY_MANAGEMENT_RATE", "QUOTARY_METRICS", "QUOTARY_RETENTION", "QUOTARY_SECRETS_KEY", "QUOTARY_DATA_KEYS_PARAMETER", "QUOTARY_HYPERLIQUID_URL", "QUOTARY_RELAY_WEIGHT"}
 	for id, f := range functions() {
 		for name, value := range at(f.Properties, "Environment", "Variables").(map[string]any) {
 			if !slices.Contains(known, name) {

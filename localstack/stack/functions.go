@@ -41,6 +41,7 @@ func (s State) Environment() []string {
 		catalog.EnvRetention + "=" + s.Retention,
 		catalog.EnvDataKeysFile + "=" + keyFile(s.DataDir),
 		catalog.EnvSpoolDir.Name + "=" + filepath.Join(s.DataDir, "spool"),
+		catalog.EnvHyperliquidURL.Name + "=" + s.FollowsURL,
 	}
 }
 

@@ -163,9 +163,10 @@ func Questions() (all []Question) {
 		path := samples.Replace(e.Documented())
 		switch {
 		case e.Planned || !e.Access.Charged():
+		case e == catalog.VenueInfo.Endpoint: // the same without an envelope
 		case e.In == reflect.TypeFor[catalog.InfoIn]():
 			for _, t := range catalog.InfoTypes {
-				if len(t.Needs) == 0 {
+				if len(t.Needs) == 0 && t.Weight == 0 {
 					all = append(all, Question{e.Method, path, map[string]string{"type": t.Name}})
 				}
 			}

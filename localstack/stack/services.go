@@ -181,14 +181,8 @@ func (s *Stack) createTables(ctx context.Context) error {
 // startIngesters runs the ingesters on the venue's feeds, or on none.
 func (s *Stack) startIngesters(ctx context.Context) error {
 	env := s.State.Environment()
-	switch s.cfg.Upstream {
-	case "", "simulated":
-		env = append(env, catalog.EnvNodeDir.Name+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvHyperliquidURL.Name+"="+s.State.VenueURL, catalog.EnvNodeInfoURL.Name+"="+s.State.VenueURL, catalog.EnvOrders.Name+"=all")
-	case "hyperliquid":
-		env = append(env, catalog.EnvHyperliquidURL.Name+"=https://api.hyperliquid.xyz")
-	case "none":
-	default:
-		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)
+	if s.simulated() {
+		env = append(env, catalog.EnvNodeDir.Name+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvNodeInfoURL.Name+"="+s.State.VenueURL, catalog.EnvOrders.Name+"=all")
 	}
 	env = append(env, s.cfg.IngesterEnv...) // the last of a name holds
 	if s.cfg.Ingesters <= 1 {

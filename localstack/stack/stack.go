@@ -70,6 +70,7 @@ type State struct {
 	Demo       Demo     `json:"demo"`
 	DataDir    string   `json:"data_dir"`
 	VenueURL   string   `json:"venue_url,omitempty"`   // of the simulated venue
+	FollowsURL string   `json:"follows_url,omitempty"` // of the venue that is followed, simulated or not
 	NewsURL    string   `json:"news_url,omitempty"`    // of the simulated publisher of news, and of what exchanges announce
 	BinanceURL string   `json:"binance_url,omitempty"` // of the simulated exchange
 	OKXURL     string   `json:"okx_url,omitempty"`     // of the second one
@@ -152,9 +153,9 @@ func (s *Stack) start(ctx context.Context) error {
 		{"database", s.startDynamoDB},
 		{"objects", s.startS3},
 		{"tables", s.createTables},
+		{"venue", s.startVenue}, // which functions ask too
 		{"functions", s.startFunctions},
 		{"gateway", s.startGateway},
-		{"venue", s.startVenue},
 		{"news", s.startNews},
 		{"exchange", s.startExchange},
 		{"coins", s.startCoins},

@@ -15,8 +15,15 @@ func (s *Stack) simulated() bool { return s.cfg.Upstream == "" || s.cfg.Upstream
 // startVenue runs the simulated venue: it writes the node's files into the
 // stack's folder and answers the public protocols on a port of its own.
 func (s *Stack) startVenue(context.Context) error {
-	if !s.simulated() {
+	switch s.cfg.Upstream {
+	case "", "simulated":
+	case "hyperliquid":
+		s.State.FollowsURL = "https://api.hyperliquid.xyz"
 		return nil
+	case "none":
+		return nil
+	default:
+		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)
 	}
 	v, err := venue.Open(venue.Config{
 		Seed:        s.cfg.Seed,
@@ -40,6 +47,7 @@ func (s *Stack) startVenue(context.Context) error {
 		return err
 	}
 	s.State.VenueURL = "http://" + listener.Addr().String()
+	s.State.FollowsURL = s.State.VenueURL
 	s.serve(listener, v.Handler())
 
 	s.background(func(ctx context.Context) error {

@@ -15,7 +15,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -59,6 +58,8 @@ type endpoint struct {
 	serve func(ctx context.Context, in any) (any, error)
 	bare  bool // answered without envelope
 	list  bool // data is a list: [] when empty, never null
+
+	refuses catalog.Refuser // what a bad parameter is answered with; nil for the common body
 }
 
 // New returns the family of the named function without any handler.
@@ -98,7 +99,8 @@ func (f *Family) handle(served *catalog.Endpoint, serve func(ctx context.Context
 	}
 	e.bind, e.serve = binder.bind, serve
 	e.bare = e.Out.Implements(reflect.TypeFor[interface{ Bare() }]())
-	e.list = e.Out.Kind() == reflect.Slice && e.Out != reflect.TypeFor[json.RawMessage]()
+	e.list = e.Out.Kind() == reflect.Slice && e.Out.Elem().Kind() != reflect.Uint8 // which is JSON
+	e.refuses, _ = reflect.Zero(e.Out).Interface().(catalog.Refuser)
 }
 
 // Complete returns an error when a built endpoint has no handler, or nothing that says
@@ -130,6 +132,7 @@ func (f *Family) serve(w http.ResponseWriter, r *http.Request, e *endpoint) {
 		res = req.fail(errNoEndpoint)
 	} else {
 		res = f.answer(e, req)
+		res.reword(e)
 	}
 	res.write(w, req)
 	f.record(e, req, &res, f.gate.Clock().Sub(req.now))

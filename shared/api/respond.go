@@ -232,6 +232,15 @@ func (r *request) fail(err error) (res response) {
 	return res
 }
 
+// reword gives a refusal of a parameter the status and text of its endpoint, if it has any.
+func (res *response) reword(e *endpoint) {
+	if e.refuses == nil || res.reason != catalog.ReasonBadParameter {
+		return
+	}
+	status, text := e.refuses.Refusal()
+	res.status, res.contentType, res.body = status, "text/plain; charset=utf-8", []byte(text)
+}
+
 // write sends the answer. Names of headers are written as they are documented,
 // which http.Header.Set would not keep.
 func (res *response) write(w http.ResponseWriter, r *request) {

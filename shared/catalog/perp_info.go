@@ -10,14 +10,21 @@ import (
 var (
 	// Answers the venue's own kinds of question, by the type in the body.
 	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments, VenueAccounts)
+
+	// Answers the same questions exactly as the venue does, for clients of the venue: without an
+	// envelope, and with its text and status 422 for what it would not take.
+	VenueInfo = addition[InfoIn, VenueAnswer]("POST", "/upgrade/v2/hl/venue/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments, VenueAccounts)
 )
 
 var _ = does(PerpInfo, readLog, readSeries, loadSeries, readViews,
-	askIngester) // for accounts
+	askIngester,                                                             // for accounts
+	readDocuments, environment(EnvHyperliquidURL.Name, EnvRelayWeight.Name)) // for what the venue alone knows
 
 // InfoTypes are all types of question that POST /info takes, in the order in which they
 // are listed to a caller.
-var InfoTypes = []Variant{
+var InfoTypes = slices.Concat(infoTypes, relayedTypes)
+
+var infoTypes = []Variant{
 	{Name: "allMids", From: VenueMids, Takes: []string{"dex"}, About: "The mid prices of the coins of a dex: an object of decimal strings by the names of the coins."},
 	{Name: "meta", From: VenueMeta, Takes: []string{"dex"}, About: "What the perpetuals of a dex are: universe, with size decimals and the highest leverage of each coin, and the margin tables."},
 	{Name: "spotMeta", From: VenueMeta, About: "What the spot tokens and pairs are: tokens and universe."},
@@ -28,21 +35,22 @@ var InfoTypes = []Variant{
 	{Name: "metaAndAssetCtxs", From: VenueContexts, Takes: []string{"dex"}, About: "A list of two: what meta answers, and the figures of the same coins in the same order (funding, open interest, prices, volume of the day)."},
 	{Name: "orderStatus", From: VenueOrders, Needs: []string{"user", "oid"}, About: "The newest status of an order of an account: {order, status, statusTimestamp}; null where nothing is known of it."},
 	{Name: "perpDexs", From: VenueMeta, About: "The names of the dexes that perpetuals are traded on: the main one, which is empty, first and the others sorted."},
+	{Name: "recentTrades", From: VenueTrades, Needs: []string{"coin"}, About: "The newest trades of a coin, newest first, 10 at most: {coin, side, px, sz, time, hash, tid, users}. side is the taker's. hash and users, the buyer and the seller, are not kept: null."},
 	{Name: "spotMetaAndAssetCtxs", From: VenueContexts, About: "A list of two: what spotMeta answers, and the figures of the spot pairs."},
 	{Name: "userFills", From: VenueFills, Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
 	{Name: "userFillsByTime", From: VenueFills, Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
 	{Name: "userFunding", From: VenuePayments, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What an account paid and received for funding in a span, oldest first: {time, hash, delta: {type, coin, usdc, szi, fundingRate, nSamples}}; usdc is negative where it paid. Of more than 500 it has the oldest whole hours: continue behind the last time."},
 	{Name: "userNonFundingLedgerUpdates", From: VenueLedgers, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What moved the funds of an account in a span (deposits, withdrawals, transfers, ...), oldest first, 500 at most: {time, hash, delta}, with the delta as the venue wrote it. Continue from the last time."},
 
-	{Name: "activeAssetData", From: VenueAccounts, Needs: []string{"user", "coin"}, About: "What an account has set for a perpetual: {user, coin, leverage: {type, value}, maxTradeSzs, availableToTrade, markPx}. leverage is null where it is not known; what the account may trade the exchange alone knows, so maxTradeSzs and availableToTrade are null."},
+	{Name: "activeAssetData", From: VenueAccounts, Needs: []string{"user", "coin"}, About: "What an account has set for a perpetual: {user, coin, leverage: {type, value}, maxTradeSzs, availableToTrade, markPx}. leverage is null where it is not known. The exchange itself is asked what the account may trade: maxTradeSzs and availableToTrade are null where it does not say."},
 	{Name: "clearinghouseState", From: VenueAccounts, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The positions and the margin of an account in a dex, at mark prices, as the state of /traders/clearinghouse-state. An account that nobody asked for before may be 503: ask again in two seconds."},
 	{Name: "frontendOpenOrders", From: VenueOrders, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The open orders of an account in a dex, newest first, those of spot markets in the main one: those that rest and those that wait for a price, {coin, side, limitPx, sz, oid, timestamp, triggerCondition, isTrigger, triggerPx, children, isPositionTpsl, reduceOnly, orderType, origSz, tif, cloid}. An account that nobody asked for before is 503: ask again in two seconds."},
 	{Name: "openOrders", From: VenueOrders, Needs: []string{"user"}, Takes: []string{"dex"}, About: "The same orders as of frontendOpenOrders in short: {coin, side, limitPx, sz, oid, timestamp, origSz}, with reduceOnly and cloid where they are set."},
 	{Name: "portfolio", From: VenueAccounts, Needs: []string{"user"}, About: "What an account was worth and earned: a list of [window, {accountValueHistory, pnlHistory, vlm}] for day, week, month, allTime and, of its perpetuals alone, perpDay, perpWeek, perpMonth, perpAllTime; points are [ms, value], pnlHistory begins at 0. Where nothing is known the lists are empty and vlm is null."},
 	{Name: "spotClearinghouseState", From: VenueAccounts, Needs: []string{"user"}, About: "The tokens of an account, as the spotState of /traders/spot-clearinghouse-state; null where the exchange has not told them."},
-	{Name: "userFees", From: VenueAccounts, Needs: []string{"user"}, About: "What an account traded of perpetuals in each of the last 15 UTC days, oldest first: dailyUserVlm of {date, userCross, userAdd, exchange}, what it took and what it made in USDC, null of days of which a part is not known. What the exchange alone knows is null: exchange, feeSchedule, the rates (userCrossRate, userAddRate, userSpotCrossRate, userSpotAddRate), discounts, trials and stakingLink."},
+	{Name: "userFees", From: VenueAccounts, Needs: []string{"user"}, About: "What an account traded of perpetuals in each of the last 15 UTC days, oldest first: dailyUserVlm of {date, userCross, userAdd, exchange}, what it took and what it made in USDC, null of days of which a part is not known. The exchange itself is asked for what it alone knows, null where it does not say: exchange, feeSchedule, the rates (userCrossRate, userAddRate, userSpotCrossRate, userSpotAddRate), discounts, trials and stakingLink."},
 	{Name: "userTwapSliceFills", From: VenueFills, Needs: []string{"user"}, About: "The newest fills that TWAPs of an account have made, newest first: {fill, twapId}. They are looked for in its newest 10,000 fills, 2,000 at most."},
-	{Name: "webData2", From: VenueOrders, Needs: []string{"user"}, About: "What the exchange's own page shows of an account on the main dex: clearinghouseState, openOrders as frontendOpenOrders, spotState, meta and assetCtxs, spotAssetCtxs, serverTime, user. What the exchange alone knows is null: leadingVaults, totalVaultEquity, agentAddress, agentValidUntil, cumLedger, isVault, twapStates. An account that nobody asked for before is 503: ask again in two seconds."},
+	{Name: "webData2", From: VenueOrders, Needs: []string{"user"}, About: "What the exchange's own page shows of an account on the main dex: clearinghouseState, openOrders as frontendOpenOrders, spotState, meta and assetCtxs, spotAssetCtxs, serverTime, user. The exchange itself is asked for what it alone knows, null where it does not say: leadingVaults, totalVaultEquity, agentAddress, agentValidUntil, cumLedger, isVault, twapStates. An account that nobody asked for before is 503: ask again in two seconds."},
 }
 
 // InfoIn is a question of one of several types. A type reads its own members alone: others
@@ -59,6 +67,13 @@ type InfoIn struct {
 	NSigFigs        *Int         `body:"nSigFigs"`                       // joins the levels of the book to prices of that many significant figures: 2, 3, 4 or 5; absent for all levels
 	Mantissa        *Int         `body:"mantissa"`                       // with nSigFigs 5 the step of the last figure: 1, 2 or 5
 	Req             *InfoCandles `body:"req"`
+
+	VaultAddress *Address `body:"vaultAddress"`
+	Builder      *Address `body:"builder"`
+	Source       *Address `body:"source"`              // the account that a transfer comes from
+	Token        *Int     `body:"token" min:"0"`       // number of a token, as spotMeta lists it
+	ID           *Int     `body:"id" min:"0"`          // number of a margin table, as meta lists it
+	TokenID      string   `body:"tokenId" maxlen:"34"` // of a token, as spotMeta lists it: 0x and 32 hexadecimal digits
 }
 
 // InfoCandles names the candles of a coin in a span.
@@ -85,11 +100,25 @@ func (in *InfoIn) Uses(parameter string) bool {
 // unknown needs nothing.
 func (in InfoIn) Needs() []Need {
 	i := slices.IndexFunc(InfoTypes, func(t Variant) bool { return t.Name == in.Type })
-	if i < 0 {
+	if i < 0 || InfoTypes[i].From == nil {
 		return nil
 	}
 	return []Need{InfoTypes[i].From.On("")}
 }
+
+// VenueAnswer is an answer as the venue writes it.
+type VenueAnswer json.RawMessage
+
+// Bare says that it has no envelope.
+func (VenueAnswer) Bare() {}
+
+// Refusal implements [Refuser], in the words of the venue.
+func (VenueAnswer) Refusal() (status int, text string) {
+	return 422, "Failed to deserialize the JSON body into the target type"
+}
+
+// AppendJSON writes it.
+func (a VenueAnswer) AppendJSON(b []byte) []byte { return append(b, a...) }
 
 // Span implements [Spanner], by the members that the type uses.
 func (in InfoIn) Span(now time.Time) (start, end time.Time) {
@@ -143,7 +172,19 @@ type InfoTwapFill struct {
 	TwapID int64    `json:"twapId"`
 }
 
-// InfoUserFees is what userFees reports. What the exchange alone knows is null.
+// InfoTrade is a trade, as recentTrades reports it.
+type InfoTrade struct {
+	Coin  string     `json:"coin"`
+	Side  string     `json:"side"` // of the taker: B or A
+	Px    string     `json:"px"`   // quote units
+	Sz    string     `json:"sz"`   // base units
+	Time  int64      `json:"time"` // ms
+	Hash  *string    `json:"hash"` // of the transaction; not kept: null
+	Tid   int64      `json:"tid"`
+	Users *[2]string `json:"users"` // buyer and seller; not kept: null
+}
+
+// InfoUserFees is what userFees reports. What the exchange alone knows is null where it does not say.
 type InfoUserFees struct {
 	DailyUserVlm                []InfoDayVolume  `json:"dailyUserVlm"` // oldest first
 	FeeSchedule                 *json.RawMessage `json:"feeSchedule"`
@@ -172,7 +213,7 @@ type ActiveAsset struct {
 	User             string         `json:"user"`
 	Coin             string         `json:"coin"`
 	Leverage         *AssetLeverage `json:"leverage"`         // null where it is not known
-	MaxTradeSzs      *[2]string     `json:"maxTradeSzs"`      // base units that it may buy and sell; the exchange alone knows them: null
+	MaxTradeSzs      *[2]string     `json:"maxTradeSzs"`      // base units that it may buy and sell; null where the exchange does not say
 	AvailableToTrade *[2]string     `json:"availableToTrade"` // quote units that are free for it; null as well
 	MarkPx           *string        `json:"markPx"`           // quote units; null where it is not known
 }
@@ -190,7 +231,7 @@ type InfoOpenOrder struct {
 	Cloid      string `json:"cloid,omitempty"`
 }
 
-// InfoWebData is what webData2 reports. What the exchange alone knows is null.
+// InfoWebData is what webData2 reports. What the exchange alone knows is null where it does not say.
 type InfoWebData struct {
 	ClearinghouseState ClearinghouseState `json:"clearinghouseState"` // of the main dex
 	LeadingVaults      *[]struct{}        `json:"leadingVaults"`

@@ -73,12 +73,19 @@ func reasonTable() string {
 	return table.String()
 }
 
-// infoNames are the types that are answered, a few a line.
+// infoNames are the types that are answered from what is stored, a few a line, and how many more
+// there are.
 func infoNames() string {
 	var names []string
+	asked := 0
 	for _, kind := range catalog.InfoTypes {
+		if kind.Weight > 0 {
+			asked++
+			continue
+		}
 		names = append(names, "`"+kind.Name+"`")
 	}
+	names = append(names, fmt.Sprintf("and %d more that the venue itself is asked", asked))
 	var text strings.Builder
 	for i, name := range names {
 		switch {

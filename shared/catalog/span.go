@@ -23,13 +23,21 @@ type Varied interface {
 	Variants() []Variant
 }
 
+// Refuser is an answer in place of which a bad parameter has a status and a text of its own, and
+// not the common body.
+type Refuser interface {
+	Refusal() (status int, text string)
+}
+
 // Variant is a request of one type of several.
 type Variant struct {
 	Name  string   // value of type
 	Needs []string // members of the request without which there is no answer
 	Takes []string // others that the answer depends on; every other one is ignored
 	About string   // what data is, in sentences for people
-	From  *Dataset // what it is answered from
+	From  *Dataset // what it is answered from; nil where the venue is asked
+
+	Weight int // of a question to the venue, as it counts them; 0 where it is not asked
 }
 
 func spanMillis(from, to *Millis, now time.Time) (start, end time.Time) {

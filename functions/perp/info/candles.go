@@ -101,3 +101,24 @@ func (i *info) candles(ctx context.Context, coin string, interval market.Interva
 	}
 	return all, nil
 }
+
+// mostTrades is how many trades one answer of recentTrades holds, as at the venue.
+const mostTrades = 10
+
+// recentTrades are the newest trades of a coin, newest first.
+func (i *info) recentTrades(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+	coin := string(*in.Coin)
+	trades, err := klines.LatestTrades(ctx, i.series, coin, mostTrades)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]catalog.InfoTrade, 0, len(trades))
+	for _, t := range slices.Backward(trades) {
+		side := "A"
+		if t.Bought {
+			side = "B"
+		}
+		list = append(list, catalog.InfoTrade{Coin: coin, Side: side, Px: market.Text(t.Px), Sz: market.Text(t.Sz), Time: t.Order.Time, Tid: t.Order.Tid})
+	}
+	return api.Encode(list)
+}

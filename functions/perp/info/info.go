@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/service/accountlookup"
+	"quotary/shared/service/venuerelay"
 	"quotary/shared/store"
 )
 
@@ -27,10 +28,12 @@ type info struct {
 	books    *store.View[books.View]
 	contexts *store.View[contexts.View]
 	accounts *accountlookup.Accounts
+	relay    *venuerelay.Relay
 }
 
-func newInfo(log *store.Log, series *store.Series, wanted *followrequests.Store, views *store.Views, clock func() time.Time) *info {
+func newInfo(log *store.Log, series *store.Series, wanted *followrequests.Store, views *store.Views, relay *venuerelay.Relay, clock func() time.Time) *info {
 	return &info{
+		relay:    relay,
 		accounts: accountlookup.New(catalog.PerpInfo, series, wanted, views, clock),
 		log:      log,
 		series:   series,
@@ -59,6 +62,7 @@ var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.Raw
 	"openOrders":           (*info).openOrders,
 	"orderStatus":          (*info).orderStatus,
 	"perpDexs":             (*info).perpDexs,
+	"recentTrades":         (*info).recentTrades,
 	"spotMetaAndAssetCtxs": (*info).spotContexts,
 	"userTwapSliceFills":   (*info).twapFills,
 	"userFees":             (*info).userFees,
@@ -71,33 +75,74 @@ var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.Raw
 	"userNonFundingLedgerUpdates": (*info).ledgerUpdates,
 }
 
-// member is a member of the request that some type needs.
+// member is a member of the request that some type takes.
 type member struct {
-	kind  string // what its value is, for who leaves it out
-	given func(*catalog.InfoIn) bool
+	kind  string                    // what its value is, for who leaves it out
+	value func(*catalog.InfoIn) any // as the venue takes it; nil where it is absent
 }
 
+const anAddress = "an address: 0x followed by 40 hexadecimal digits"
+
 var members = map[string]member{
-	"user":      {"an address: 0x followed by 40 hexadecimal digits", func(in *catalog.InfoIn) bool { return in.User != nil }},
-	"coin":      {"a coin name", func(in *catalog.InfoIn) bool { return in.Coin != nil }},
-	"startTime": {"a time in milliseconds since 1970 UTC", func(in *catalog.InfoIn) bool { return in.StartTime != nil }},
-	"oid":       {"an order id, a whole number, or a client order id: 0x followed by 32 hexadecimal digits", func(in *catalog.InfoIn) bool { return in.Oid != "" }},
-	"req":       {"an object of coin, interval, startTime and endTime", func(in *catalog.InfoIn) bool { return in.Req != nil }},
+	"user":            {anAddress, func(in *catalog.InfoIn) any { return given(in.User) }},
+	"vaultAddress":    {anAddress, func(in *catalog.InfoIn) any { return given(in.VaultAddress) }},
+	"builder":         {anAddress, func(in *catalog.InfoIn) any { return given(in.Builder) }},
+	"source":          {anAddress, func(in *catalog.InfoIn) any { return given(in.Source) }},
+	"coin":            {"a coin name", func(in *catalog.InfoIn) any { return given(in.Coin) }},
+	"dex":             {"the name of a perpetual dex", func(in *catalog.InfoIn) any { return text(in.Dex) }},
+	"startTime":       {"a time in milliseconds since 1970 UTC", func(in *catalog.InfoIn) any { return given(in.StartTime) }},
+	"endTime":         {"a time in milliseconds since 1970 UTC", func(in *catalog.InfoIn) any { return given(in.EndTime) }},
+	"oid":             {"an order id, a whole number, or a client order id: 0x followed by 32 hexadecimal digits", func(in *catalog.InfoIn) any { return text(in.Oid) }},
+	"req":             {"an object of coin, interval, startTime and endTime", func(in *catalog.InfoIn) any { return given(in.Req) }},
+	"token":           {"the number of a token, as spotMeta lists it", func(in *catalog.InfoIn) any { return given(in.Token) }},
+	"id":              {"the number of a margin table, as meta lists it", func(in *catalog.InfoIn) any { return given(in.ID) }},
+	"tokenId":         {"the id of a token, as spotMeta lists it: 0x followed by 32 hexadecimal digits", func(in *catalog.InfoIn) any { return text(in.TokenID) }},
+	"aggregateByTime": {"true or false", func(in *catalog.InfoIn) any { return in.AggregateByTime }},
+}
+
+func given[T any](value *T) any {
+	if value == nil {
+		return nil
+	}
+	return *value
+}
+
+func text(value string) any {
+	if value == "" {
+		return nil
+	}
+	return value
 }
 
 // answer answers a question by its type.
 func (i *info) answer(ctx context.Context, in catalog.InfoIn) (json.RawMessage, error) {
+	kind, err := kindOf(&in)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind.Weight > 0:
+		return i.relayed(ctx, kind, &in)
+	}
+	answer, err := answers[kind.Name](i, ctx, &in)
+	if err != nil {
+		return nil, err
+	}
+	return i.completed(ctx, kind, &in, answer)
+}
+
+// kindOf is the type of a question, all of whose members are there.
+func kindOf(in *catalog.InfoIn) (*catalog.Variant, error) {
 	n := slices.IndexFunc(catalog.InfoTypes, func(t catalog.Variant) bool { return t.Name == in.Type })
 	if n < 0 {
 		return nil, api.BadParameter("unknown type %q: it must be one of %s", in.Type, strings.Join(names(), ", "))
 	}
 	kind := &catalog.InfoTypes[n]
 	for _, name := range kind.Needs {
-		if m := members[name]; !m.given(&in) {
+		if m := members[name]; m.value(in) == nil {
 			return nil, api.BadParameter("missing %s: it must be %s", name, m.kind)
 		}
 	}
-	return answers[kind.Name](i, ctx, &in)
+	return kind, nil
 }
 
 // names are those of the types.

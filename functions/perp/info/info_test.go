@@ -14,10 +14,12 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
+	"quotary/shared/data/relaybudget"
 	"quotary/shared/gate/keys"
 	"quotary/shared/gate/signature"
 	"quotary/shared/market"
 	"quotary/shared/service/accountlookup"
+	"quotary/shared/service/venuerelay"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
@@ -36,13 +38,20 @@ type world struct {
 	accounts *accountlookup.Accounts
 }
 
+// newWorld is one without a venue to ask.
 func newWorld(t *testing.T) *world {
+	t.Helper()
+	return newWorldWith(t, "", 1200)
+}
+
+// newWorldWith is one whose venue at an address may be asked for so much weight a minute.
+func newWorldWith(t *testing.T, venue string, weight int) *world {
 	t.Helper()
 	w := new(world)
 	w.World = apitest.Open(t, catalog.PerpInfo, func(open *apitest.World) {
 		w.log, w.series, w.views = open.Log(), open.Series(), open.Views(t)
 		w.wanted = followrequests.Accounts.Open(open.Documents)
-		i := newInfo(w.log, w.series, w.wanted, w.views, open.Now)
+		i := newInfo(w.log, w.series, w.wanted, w.views, venuerelay.New(venue, relaybudget.Open(open.Documents, weight, open.Now), open.Now), open.Now)
 		w.accounts = i.accounts
 		i.register(open.Family)
 	})

@@ -1,7 +1,8 @@
 // The perp-info function answers the venue's own kind of question, POST /info,
 // from what the ingester keeps: the logs of fills and orders, the series of
 // klines and funding, the rows of accounts (see package accountlookup) and the views of mid
-// prices, books, figures and market descriptions.
+// prices, books, figures and market descriptions. What the venue alone knows it asks the venue (see
+// package venuerelay).
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/service"
+	"quotary/shared/service/venuerelay"
 )
 
 func main() {
@@ -19,7 +21,11 @@ func main() {
 		if err != nil {
 			return err
 		}
-		i := newInfo(o.Log(), o.Series(), followrequests.Accounts.Open(o.Documents), views, o.Clock)
+		relay, err := venuerelay.Open(o)
+		if err != nil {
+			return err
+		}
+		i := newInfo(o.Log(), o.Series(), followrequests.Accounts.Open(o.Documents), views, relay, o.Clock)
 		i.accounts.Metrics = o.Family.Metrics
 		i.register(o.Family)
 		return nil
@@ -28,4 +34,5 @@ func main() {
 
 func (i *info) register(f *api.Family) {
 	api.Handle(f, catalog.Info, i.answer)
+	api.Handle(f, catalog.VenueInfo, i.asTheVenue)
 }

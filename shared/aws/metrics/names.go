@@ -83,4 +83,7 @@ const (
 
 	Reason  = "Reason"  // label
 	Denials = "Denials" // with the label Reason
+
+	Outcome = "Outcome" // label
+	Relayed = "Relayed" // questions that the venue alone can answer, with the label Outcome: answered, kept, refused, failed, away, spent
 )

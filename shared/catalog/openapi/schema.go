@@ -32,6 +32,7 @@ var texts = map[reflect.Type]Object{
 	reflect.TypeFor[catalog.KlinePeriod]():     {"type": "integer", "enum": anys(catalog.KlinePeriods())},
 	reflect.TypeFor[json.Number]():             {"type": "number"},
 	reflect.TypeFor[json.RawMessage]():         {},
+	reflect.TypeFor[catalog.VenueAnswer]():     {},
 }
 
 // schema describes what encoding/json makes of a type. A struct becomes a

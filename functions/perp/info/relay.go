@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/market"
+	"quotary/shared/service/venuerelay"
+)
+
+// weighsUsual is what the venue counts most questions by.
+const weighsUsual = 20
+
+// relayed is what the venue itself answers.
+func (i *info) relayed(ctx context.Context, kind *catalog.Variant, in *catalog.InfoIn) (json.RawMessage, error) {
+	if in.TokenID != "" {
+		if _, ok := market.ParseCloid(in.TokenID); !ok { // which have the same form
+			return nil, api.BadParameter("invalid tokenId: it must be %s", members["tokenId"].kind)
+		}
+	}
+	answer, err := i.relay.Ask(ctx, kind.Weight, question(kind, in))
+	if errors.Is(err, venuerelay.ErrRefused) {
+		return nil, api.BadParameter("the exchange does not take this question of type %s: see its own documentation for the members", kind.Name)
+	}
+	return answer, err
+}
+
+// question is what the venue is asked: the members that the type takes, and nothing else.
+func question(kind *catalog.Variant, in *catalog.InfoIn) map[string]any {
+	q := map[string]any{"type": kind.Name}
+	for _, list := range [][]string{kind.Needs, kind.Takes} {
+		for _, name := range list {
+			if value := members[name].value(in); value != nil {
+				q[name] = value
+			}
+		}
+	}
+	return q
+}
+
+// partly are the derived types of which the venue alone knows some figures.
+var partly = map[string]bool{"userFees": true, "activeAssetData": true, "webData2": true}
+
+// completed is an answer with the figures that the venue alone knows, where it may be asked and
+// answers; they are null else.
+func (i *info) completed(ctx context.Context, kind *catalog.Variant, in *catalog.InfoIn, answer json.RawMessage) (json.RawMessage, error) {
+	if !partly[kind.Name] {
+		return answer, nil
+	}
+	said, err := i.relay.Ask(ctx, weighsUsual, question(kind, in))
+	if err != nil {
+		return answer, nil //nolint:nilerr // which is what is known without
+	}
+	return fill(answer, said), nil
+}
+
+// fill is an answer in which each null is what the venue says in the same place: of an object its
+// members, of a list as long its elements, if they have the same date.
+func fill(answer, said json.RawMessage) json.RawMessage {
+	answer, said = bytes.TrimSpace(answer), bytes.TrimSpace(said)
+	switch {
+	case string(answer) == "null":
+		return said
+	case len(answer) == 0 || len(said) == 0 || answer[0] != said[0]:
+		return answer
+	case answer[0] == '{':
+		return fillObject(answer, said)
+	case answer[0] == '[' && bytes.Contains(answer, []byte(`"date"`)):
+		return fillDays(answer, said)
+	}
+	return answer
+}
+
+func fillObject(answer, said json.RawMessage) json.RawMessage {
+	var ours, theirs map[string]json.RawMessage
+	if json.Unmarshal(answer, &ours) != nil || json.Unmarshal(said, &theirs) != nil {
+		return answer
+	}
+	for name, value := range ours {
+		if other, ok := theirs[name]; ok {
+			ours[name] = fill(value, other)
+		}
+	}
+	filled, err := api.Encode(ours)
+	if err != nil {
+		return answer
+	}
+	return filled
+}
+
+// fillDays fills the elements of a list of days.
+func fillDays(answer, said json.RawMessage) json.RawMessage {
+	var ours, theirs []json.RawMessage
+	if json.Unmarshal(answer, &ours) != nil || json.Unmarshal(said, &theirs) != nil {
+		return answer
+	}
+	byDate := map[string]json.RawMessage{}
+	for _, day := range theirs {
+		byDate[dateOf(day)] = day
+	}
+	for n, day := range ours {
+		ours[n] = fill(day, byDate[dateOf(day)])
+	}
+	filled, err := api.Encode(ours)
+	if err != nil {
+		return answer
+	}
+	return filled
+}
+
+func dateOf(day json.RawMessage) string {
+	var of struct {
+		Date string `json:"date"`
+	}
+	_ = json.Unmarshal(day, &of) // none where it is something else
+	return of.Date
+}
+
+// asTheVenue answers a question exactly as the venue does.
+func (i *info) asTheVenue(ctx context.Context, in catalog.InfoIn) (catalog.VenueAnswer, error) {
+	if in.Type == "perpDexs" {
+		answer, err := i.relayed(ctx, &catalog.Variant{Name: in.Type, Weight: weighsUsual}, &in)
+		return catalog.VenueAnswer(answer), err
+	}
+	answer, err := i.answer(ctx, in)
+	if err == nil && in.Type == "orderStatus" {
+		answer = wrapStatus(answer)
+	}
+	return catalog.VenueAnswer(answer), err
+}
+
+// wrapStatus is the status of an order in the venue's own form.
+func wrapStatus(status json.RawMessage) json.RawMessage {
+	if string(status) == "null" {
+		return json.RawMessage(`{"status":"unknownOid"}`)
+	}
+	return append(append(json.RawMessage(`{"status":"order","order":`), status...), '}')
+}

@@ -1,0 +1,127 @@
+package relaybudget_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"quotary/shared/data/relaybudget"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
+	"quotary/shared/testing/testclock"
+)
+
+const perMinute = 1200
+
+// open opens budgets over one table, as instances of a function do.
+func open(t testing.TB, clock *testclock.Clock) func() *relaybudget.Budget {
+	db := storetest.DynamoDB(t)
+	table := storetest.Tables(t, db) + schema.DocumentsTable
+	return func() *relaybudget.Budget {
+		return relaybudget.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+			return store.NewDocuments(db, table, kind, limits)
+		}, perMinute, clock.Now)
+	}
+}
+
+func newClock() *testclock.Clock { return testclock.At(time.Unix(1_800_000_000, 0)) }
+
+func TestALoneDistributorSpendsAllAndANewOneHasItsShareFromTheNextSlotOn(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	b := open(t, clock)()
+	spend := func(distributor string) (n int) {
+		t.Helper()
+		for ; must.Get(b.Spend(t.Context(), distributor, 20))(t) == 0; n++ {
+		}
+		return n
+	}
+	const slot = perMinute / 7 / 20
+	if n := spend("a"); n != slot {
+		t.Errorf("a lone one was granted %d, want %d", n, slot)
+	}
+	if n := spend("b"); n != 0 {
+		t.Errorf("of what is spent %d were granted", n)
+	}
+	clock.Move(10 * time.Second)
+	if a, b := spend("a"), spend("b"); a != slot/2 || b != slot/2 {
+		t.Errorf("two were granted %d and %d, want %d each", a, b, slot/2)
+	}
+	clock.Move(time.Minute)
+	if n := spend("a"); n != slot {
+		t.Errorf("a minute after the other asked, one was granted %d, want %d", n, slot)
+	}
+}
+
+func TestWhatIsRefusedSaysHowLongItIsUntilTheNextSlot(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	b := open(t, clock)()
+	clock.Move(3 * time.Second)
+	if wait := must.Get(b.Spend(t.Context(), "a", 1_000_000))(t); wait != 7*time.Second {
+		t.Errorf("the wait is %v", wait)
+	}
+}
+
+// However many instances ask at once, at most the budget is granted in any minute.
+func TestNoMinuteIsGrantedMoreThanTheBudget(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		clock := newClock()
+		openOne := open(t, clock)
+		type grant struct {
+			at     time.Time
+			weight int
+		}
+		var grants []grant
+		instances := []*relaybudget.Budget{openOne(), openOne(), openOne()}
+		for range rapid.IntRange(1, 40).Draw(rt, "rounds") {
+			clock.Move(time.Duration(rapid.IntRange(0, 9000).Draw(rt, "ms")) * time.Millisecond)
+			weight := rapid.SampledFrom([]int{2, 20, 60}).Draw(rt, "weight")
+			distributor := fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "distributor"))
+			if must.Get(rapid.SampledFrom(instances).Draw(rt, "instance").Spend(t.Context(), distributor, weight))(t) == 0 {
+				grants = append(grants, grant{clock.Now(), weight})
+			}
+		}
+		for i, first := range grants {
+			sum := 0
+			for _, g := range grants[i:] {
+				if g.at.Sub(first.at) < time.Minute {
+					sum += g.weight
+				}
+			}
+			if sum > perMinute {
+				rt.Fatalf("%d were granted in a minute", sum)
+			}
+		}
+	})
+}
+
+func TestInstancesThatAskAtOnceAreGrantedNoMoreThanOne(t *testing.T) {
+	t.Parallel()
+	openOne := open(t, newClock())
+	var granted atomic.Int64
+	var asking sync.WaitGroup
+	for n := range 16 {
+		b := openOne()
+		asking.Go(func() {
+			for range 4 {
+				if wait, err := b.Spend(t.Context(), fmt.Sprint(n), 20); err != nil {
+					t.Error(err)
+				} else if wait == 0 {
+					granted.Add(1)
+				}
+			}
+		})
+	}
+	asking.Wait()
+	if n := granted.Load(); n > perMinute/7/20 || n == 0 {
+		t.Errorf("%d were granted", n)
+	}
+}
