@@ -27,7 +27,7 @@ var ErrPrivate = errors.New("the address is not of the public internet")
 // whoever it names.
 func NewClient(base string) *http.Client {
 	return &http.Client{
-		Transport:     Transport(base),
+		Transport:     Inflate(Transport(base)),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

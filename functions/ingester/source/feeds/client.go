@@ -108,7 +108,7 @@ func transport(feed *url.URL) *http.Client {
 	how := upstream.Transport(feed.String())
 	how.DisableKeepAlives, how.MaxResponseHeaderBytes = true, maxHeader
 	return &http.Client{
-		Transport: how,
+		Transport: upstream.Inflate(how),
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
 				return errRedirects

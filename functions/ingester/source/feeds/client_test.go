@@ -107,7 +107,7 @@ func TestANameThatLeadsToThisMachineIsNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serving(items("a=secret")))
 	web := transport(valid(url.Parse("http://news.example/")))
-	one := web.Transport.(*http.Transport)
+	one := web.Transport.(upstream.Inflating).Transport
 	dial := one.DialContext
 	one.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dial(ctx, network, s.Listener.Addr().String()) // as a resolver would answer
