@@ -120,19 +120,20 @@ func (f *Feed) lookAt(ctx context.Context, dex string) dexLook {
 
 // wantAll notes what to subscribe to, in the order in which the limit is spent: all of the main
 // dex, the mid prices of the others, which are one subscription each, spot, and the coins of the
-// others. Strangers make dexs: one with many coins takes nothing from the main dex or spot, and
-// from another such dex no more than a coin for each of its.
+// others. Strangers make dexs: one with many coins takes nothing from the main dex or spot, not even
+// from what they list later, and from another such dex no more than a coin for each of its.
 func (f *Feed) wantAll(meta *market.Meta) {
 	left := 0 // out, as there is no room for them
+	kinds := f.ofCoins()
+	most := maxSubscriptions
 	want := func(s subscription) {
-		if f.want(s) {
+		if f.want(s, most) {
 			return
 		}
 		if left++; left == 1 && f.Stats.Dropped.Load() == 0 {
 			f.Log.Error("the venue allows no more subscriptions; the rest is left out, from this one on", "type", s.Type, "coin", s.Coin, "dex", s.Dex, "fast", s.Fast, "limit", maxSubscriptions)
 		}
 	}
-	kinds := f.ofCoins()
 	wantCoins := func(coins []string) {
 		for _, s := range kinds {
 			for _, s.Coin = range coins {
@@ -150,9 +151,14 @@ func (f *Feed) wantAll(meta *market.Meta) {
 		}
 	}
 	wantCoins(f.traded(meta.Spot))
+	most -= listedLater * len(kinds)
 	wantCoins(inTurn(others))
 	f.Stats.Dropped.Store(int64(left))
 }
+
+// listedLater is for how many coins of the main dex and spot there is room left that are listed
+// after the start: a subscription is never given up.
+const listedLater = 20
 
 // ofCoins are the kinds of subscription to a coin: trades, whole books, fast ones (see [layers]),
 // and best prices, which the books have too, only less often.
@@ -185,14 +191,14 @@ func (f *Feed) traded(description json.RawMessage) []string {
 	return coins
 }
 
-// want notes a subscription; false where there is no room for it.
-func (f *Feed) want(s subscription) bool {
+// want notes a subscription; false where there are as many as there may be.
+func (f *Feed) want(s subscription, most int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.known[s] {
 		return true
 	}
-	if len(f.wanted) == maxSubscriptions {
+	if len(f.wanted) >= most {
 		return false
 	}
 	f.known[s] = true

@@ -184,6 +184,30 @@ func TestSubscriptionsThatFindNoRoomAreNotRemembered(t *testing.T) {
 	}
 }
 
+// Dexs of strangers with however many coins leave room for what the venue itself lists later.
+func TestCoinsThatAreListedLaterFindRoomBesideThoseOfStrangers(t *testing.T) {
+	t.Parallel()
+	f := Feed{Stats: new(Stats), Log: quiet, Trades: true, Books: true, known: map[subscription]bool{}, news: make(chan struct{}, 1)}
+	universe := func(name string, n int) json.RawMessage {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(`{"name":"%s%d"}`, name, i))
+		}
+		return json.RawMessage(`{"universe":[` + strings.Join(list, ",") + `]}`)
+	}
+	for _, own := range []int{3, 3 + listedLater} {
+		f.wantAll(&market.Meta{Perps: map[string]json.RawMessage{"": universe("C", own), "evil": universe("evil:X", 1000)}})
+		for i := range own {
+			if s := (subscription{Type: "trades", Coin: fmt.Sprint("C", i)}); !f.known[s] {
+				t.Errorf("%d coins of its own: no room for %+v", own, s)
+			}
+		}
+	}
+	if len(f.wanted) > maxSubscriptions || !f.known[subscription{Type: "trades", Coin: "evil:X0"}] {
+		t.Errorf("%d subscriptions", len(f.wanted))
+	}
+}
+
 func TestABookHoldsNoLargeFrame(t *testing.T) {
 	t.Parallel()
 	push := func(bytes int) []byte {
