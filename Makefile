@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: vulnerabilities help run test prove soak bench build lint generate replay load schema url tools tools-oracle test-oracle test-archive readme costs openapi compatible test-generators fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: vulnerabilities help run test prove soak bench build lint generate replay load schema url tools tools-oracle test-oracle test-archive readme costs openapi compatible test-generators test-clients fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -161,6 +161,20 @@ test-generators: $(GENERATORS)/node_modules/.package-lock.json $(PYTHON)/install
 	@$(PYTHON)/openapi-python-client generate --path openapi.json --config $(GENERATORS)/python.yaml --fail-on-warning --meta none --output-path $(GENERATED)/quotary --overwrite >$(GENERATED)/python.log 2>&1 || { cat $(GENERATED)/python.log; exit 1; }
 	@$(PYTHON)/python -m compileall -q $(GENERATED)/quotary
 	@cd $(GENERATED) && $(PYTHON)/python -c 'import importlib, pkgutil, quotary; [importlib.import_module(m.name) for m in pkgutil.walk_packages(quotary.__path__, "quotary.")]'
+
+CLIENTS := tools/clients
+
+$(CLIENTS)/node_modules/.package-lock.json: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json
+	@npm ci --prefix $(CLIENTS) --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(CURDIR)/$(BIN)/_clients/installed: $(CLIENTS)/requirements.txt
+	@python3 -m venv --clear $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+test-clients: tools build $(CLIENTS)/node_modules/.package-lock.json $(CURDIR)/$(BIN)/_clients/installed ## have genuine clients of the venue call all they can of the product, and of the venue: make test-clients [UPDATE=1]
+	@QUOTARY_CLIENTS=1 QUOTARY_PYTHON=$(CURDIR)/$(BIN)/_clients/bin/python $(GOTEST) -count=1 -timeout 20m ./localstack/clients $(if $(UPDATE),-update)
 
 fuzz: ## fuzz what takes hostile input, a minute each
 	@for target in $$(grep -rl --include='*_test.go' '^func Fuzz' shared localstack functions | xargs -n1 dirname | sort -u); do \

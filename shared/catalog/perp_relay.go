@@ -37,6 +37,7 @@ var relayedTypes = []Variant{
 	relayed("delegatorSummary", weighsUsual, "The stake of an account: {delegated, undelegated, totalPendingWithdrawal, nPendingWithdrawals}.", "user"),
 	relayed("exchangeStatus", weighsLittle, "Whether the exchange works: {time, specialStatuses}."),
 	relayed("extraAgents", weighsUsual, "The named agents of an account: a list of {name, address, validUntil}.", "user"),
+	relayed("gossipRootIps", weighsUsual, "The addresses of nodes that others begin with: a list."),
 	relayed("isVip", weighsUsual, "Whether an account is a VIP: true, false or null.", "user"),
 	relayed("leadingVaults", weighsUsual, "The vaults that an account leads: a list of {address, name}.", "user"),
 	relayed("legalCheck", weighsUsual, "What an account may do by law, as the exchange sees it.", "user"),

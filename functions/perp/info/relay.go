@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -43,12 +44,12 @@ func question(kind *catalog.Variant, in *catalog.InfoIn) map[string]any {
 }
 
 // partly are the derived types of which the venue alone knows some figures.
-var partly = map[string]bool{"userFees": true, "activeAssetData": true, "webData2": true}
+var partly = map[string]bool{"userFees": true, "activeAssetData": true, "webData2": true, "portfolio": true}
 
 // completed is an answer with the figures that the venue alone knows, where it may be asked and
 // answers; they are null else.
 func (i *info) completed(ctx context.Context, kind *catalog.Variant, in *catalog.InfoIn, answer json.RawMessage) (json.RawMessage, error) {
-	if !partly[kind.Name] {
+	if !partly[kind.Name] || !bytes.Contains(answer, null) {
 		return answer, nil
 	}
 	said, err := i.relay.Ask(ctx, weighsUsual, question(kind, in))
@@ -58,19 +59,21 @@ func (i *info) completed(ctx context.Context, kind *catalog.Variant, in *catalog
 	return fill(answer, said), nil
 }
 
-// fill is an answer in which each null is what the venue says in the same place: of an object its
-// members, of a list as long its elements, if they have the same date.
+var null = []byte("null")
+
+// fill is an answer in which each null is what the venue says in the same place: of an object in its
+// members, of a list in the elements that are called the same.
 func fill(answer, said json.RawMessage) json.RawMessage {
 	answer, said = bytes.TrimSpace(answer), bytes.TrimSpace(said)
 	switch {
-	case string(answer) == "null":
+	case bytes.Equal(answer, null):
 		return said
-	case len(answer) == 0 || len(said) == 0 || answer[0] != said[0]:
+	case len(said) == 0 || answer[0] != said[0] || !bytes.Contains(answer, null):
 		return answer
 	case answer[0] == '{':
 		return fillObject(answer, said)
-	case answer[0] == '[' && bytes.Contains(answer, []byte(`"date"`)):
-		return fillDays(answer, said)
+	case answer[0] == '[':
+		return fillList(answer, said)
 	}
 	return answer
 }
@@ -92,18 +95,20 @@ func fillObject(answer, said json.RawMessage) json.RawMessage {
 	return filled
 }
 
-// fillDays fills the elements of a list of days.
-func fillDays(answer, said json.RawMessage) json.RawMessage {
+// fillList fills the elements of a list. One that is called nothing is of the same place.
+func fillList(answer, said json.RawMessage) json.RawMessage {
 	var ours, theirs []json.RawMessage
 	if json.Unmarshal(answer, &ours) != nil || json.Unmarshal(said, &theirs) != nil {
 		return answer
 	}
-	byDate := map[string]json.RawMessage{}
-	for _, day := range theirs {
-		byDate[dateOf(day)] = day
+	called := map[string]json.RawMessage{}
+	for n, element := range theirs {
+		called[nameOf(n, element)] = element
 	}
-	for n, day := range ours {
-		ours[n] = fill(day, byDate[dateOf(day)])
+	for n, element := range ours {
+		if other, ok := called[nameOf(n, element)]; ok {
+			ours[n] = fill(element, other)
+		}
 	}
 	filled, err := api.Encode(ours)
 	if err != nil {
@@ -112,12 +117,20 @@ func fillDays(answer, said json.RawMessage) json.RawMessage {
 	return filled
 }
 
-func dateOf(day json.RawMessage) string {
-	var of struct {
+// nameOf is what an element of a list is called: by its date, or by its first element if that is a
+// text, else by its place.
+func nameOf(place int, element json.RawMessage) string {
+	var day struct {
 		Date string `json:"date"`
 	}
-	_ = json.Unmarshal(day, &of) // none where it is something else
-	return of.Date
+	if json.Unmarshal(element, &day) == nil && day.Date != "" {
+		return day.Date
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(element, &list) == nil && len(list) > 0 && len(list[0]) > 0 && list[0][0] == '"' {
+		return string(list[0])
+	}
+	return strconv.Itoa(place)
 }
 
 // asTheVenue answers a question exactly as the venue does.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -222,14 +223,8 @@ func TestFiguresThatTheVenueAloneKnowsAreFilledIn(t *testing.T) {
 	w := newWorldWith(t, v.URL, 1_000_000)
 	w.someAccount(t)
 	day := apitest.Start.Format(time.DateOnly)
-	v.answers(func(rw http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		switch {
-		case strings.Contains(string(body), "userFees"):
-			fmt.Fprintf(rw, `{"dailyUserVlm":[{"date":"2020-01-01","exchange":"1.0"},{"date":%q,"userCross":"3.0","userAdd":"4.0","exchange":"5.0"}],"feeSchedule":{"cross":"0.00045"},"userCrossRate":"0.0004","more":1}`, day)
-		default:
-			fmt.Fprint(rw, `{"user":"0x1","coin":"ETH","leverage":{"type":"isolated","value":3},"maxTradeSzs":["1.0","2.0"],"availableToTrade":["3.0","4.0"],"markPx":"9"}`)
-		}
+	v.answers(func(rw http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(rw, `{"dailyUserVlm":[{"date":"2020-01-01","exchange":"1.0"},{"date":%q,"userCross":"3.0","userAdd":"4.0","exchange":"5.0"}],"feeSchedule":{"cross":"0.00045"},"userCrossRate":"0.0004","more":1}`, day)
 	})
 	fees := apitest.Data[catalog.InfoUserFees](t, w.ask(t, `{"type":"userFees","user":"`+alice+`"}`))
 	today := fees.DailyUserVlm[len(fees.DailyUserVlm)-1]
@@ -239,6 +234,16 @@ func TestFiguresThatTheVenueAloneKnowsAreFilledIn(t *testing.T) {
 	if string(*fees.FeeSchedule) != `{"cross":"0.00045"}` || *fees.UserCrossRate != "0.0004" || fees.UserAddRate != nil {
 		t.Errorf("%+v", fees)
 	}
+	v.answers(func(rw http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(rw, `[["perpDay",{"accountValueHistory":[],"pnlHistory":[],"vlm":"8.0"}],["day",{"accountValueHistory":[[1,"2.0"]],"pnlHistory":[],"vlm":"7.0"}]]`)
+	})
+	for _, window := range apitest.Data[[][2]json.RawMessage](t, w.ask(t, `{"type":"portfolio","user":"`+alice+`"}`)) {
+		said := map[string]string{`"day"`: `{"accountValueHistory":[],"pnlHistory":[],"vlm":"7.0"}`, `"perpDay"`: `{"accountValueHistory":[],"pnlHistory":[],"vlm":"8.0"}`}[string(window[0])]
+		check.Equalf(t, cmp.Or(said, `{"accountValueHistory":[],"pnlHistory":[],"vlm":null}`), string(window[1]), "%s", window[0])
+	}
+	v.answers(func(rw http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(rw, `{"user":"0x1","coin":"ETH","leverage":{"type":"isolated","value":3},"maxTradeSzs":["1.0","2.0"],"availableToTrade":["3.0","4.0"],"markPx":"9"}`)
+	})
 	asset := apitest.Data[catalog.ActiveAsset](t, w.ask(t, `{"type":"activeAssetData","coin":"BTC","user":"`+alice+`"}`))
 	if asset.User != alice || asset.Coin != "BTC" || asset.Leverage.Value != 20 || *asset.MaxTradeSzs != [2]string{"1.0", "2.0"} || *asset.AvailableToTrade != [2]string{"3.0", "4.0"} || *asset.MarkPx != "84026.5" {
 		t.Errorf("%+v", asset)
