@@ -21,6 +21,11 @@ var publishers = map[string]func(base) publisher{
 	string(channel.UserNonFundingLedgerUpdates): newLedgerUpdates,
 	string(channel.AccountState):                newAccountState,
 	string(channel.OpenOrders):                  newOpenOrders,
+	string(channel.AllMids):                     newAllMids,
+	string(channel.ActiveAssetCtx):              newAssetContexts,
+	string(channel.OrderUpdates):                newOrderUpdates,
+	string(channel.UserEvents):                  newUserEvents,
+	string(channel.UserFundings):                newUserFundings,
 
 	string(channel.FeedFills):              newFillFeed,
 	string(channel.FeedFilledOrders):       newOrderFeed,

@@ -49,7 +49,7 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 			return funding.NewestFinal(ctx, c.Stores.Series, coin)
 		}
 		paid := &hyperliquid.Funding{Info: c.Info, Newest: newest, Stats: new(source.Stats), Log: c.Logger.With("source", "funding")}
-		figures, rates := live("contexts", contexts.Stats, contexts.Follow), live("funding", paid.Stats, paid.Follow)
+		figures, rates := live("contexts", contexts.Stats, tapped(feeds, contexts.Follow)), live("funding", paid.Stats, paid.Follow)
 		figures.Brings, figures.Awaited = catalog.AllOf(catalog.VenueContexts), true
 		rates.Brings = catalog.AllOf(catalog.VenueFunding)
 		sources = append(sources, figures, rates)

@@ -29,6 +29,11 @@ const (
 	UserNonFundingLedgerUpdates Name = "userNonFundingLedgerUpdates"
 	AccountState                Name = "clearinghouseState"
 	OpenOrders                  Name = "openOrders"
+	AllMids                     Name = "allMids"
+	ActiveAssetCtx              Name = "activeAssetCtx"
+	OrderUpdates                Name = "orderUpdates"
+	UserEvents                  Name = "userEvents"
+	UserFundings                Name = "userFundings"
 )
 
 // Channel describes a channel of /ws.
@@ -52,6 +57,11 @@ var Channels = []Channel{
 	{Name: Candle, members: []member{coin, interval}},
 	{Name: UserFills, Account: true, members: []member{user, aggregateByTime}},
 	{Name: UserNonFundingLedgerUpdates, Account: true, members: []member{user}},
+	{Name: AllMids, members: []member{dex}},
+	{Name: ActiveAssetCtx, members: []member{coin}},
+	{Name: OrderUpdates, Account: true, members: []member{user}},
+	{Name: UserEvents, Account: true, members: []member{user}},
+	{Name: UserFundings, Account: true, members: []member{user}},
 }
 
 // Channel returns the entry of a channel; the zero value where there is none.

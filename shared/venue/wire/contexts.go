@@ -82,6 +82,30 @@ func splitContexts(raw []byte) (d wireUniverse, figures []wireContext, err error
 	return d, figures, nil
 }
 
+// RawContexts are the figures of each coin as the venue wrote them.
+func RawContexts(c *market.Contexts) (map[string]json.RawMessage, error) {
+	description, figures, err := splitContexts(c.Raw)
+	if err != nil {
+		return nil, err
+	}
+	var parts, raws []json.RawMessage
+	if err := json.Unmarshal(c.Raw, &parts); err != nil {
+		return nil, fmt.Errorf("read contexts: %w", err)
+	}
+	if err := json.Unmarshal(parts[1], &raws); err != nil {
+		return nil, fmt.Errorf("read contexts: %w", err)
+	}
+	all := make(map[string]json.RawMessage, len(figures))
+	for i := range min(len(figures), len(raws)) {
+		coin := figures[i].Coin
+		if !c.Spot && i < len(description.Universe) {
+			coin = description.Universe[i].Name
+		}
+		all[coin] = raws[i]
+	}
+	return all, nil
+}
+
 var errUniverse = errors.New("the description of the markets has no universe")
 
 // addContext adds the figures of a coin that has a price.
