@@ -57,6 +57,7 @@ var withoutSnapshot = []string{"orderUpdates", "userEvents", "userFundings"}
 // out are methods that cannot work, with the reason that stands in the table.
 var out = map[string]string{
 	"blockDetails": "asks another host, the explorer", "txDetails": "asks another host, the explorer", "userDetails": "asks another host, the explorer",
+	"legalCheck": "is about the address that asks, which would be the service's",
 }
 
 // unkept are members that the product does not keep, so that they are null, and that are another

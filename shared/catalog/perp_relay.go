@@ -40,7 +40,6 @@ var relayedTypes = []Variant{
 	relayed("gossipRootIps", weighsUsual, "The addresses of nodes that others begin with: a list."),
 	relayed("isVip", weighsUsual, "Whether an account is a VIP: true, false or null.", "user"),
 	relayed("leadingVaults", weighsUsual, "The vaults that an account leads: a list of {address, name}.", "user"),
-	relayed("legalCheck", weighsUsual, "What an account may do by law, as the exchange sees it.", "user"),
 	relayed("liquidatable", weighsUsual, "The accounts that can be liquidated now: a list."),
 	relayed("marginTable", weighsUsual, "A table of margin tiers by its number, as meta names them.", "id"),
 	relayed("maxBuilderFee", weighsUsual, "The highest fee that an account allows a builder, in tenths of a basis point: a number.", "user", "builder"),

@@ -164,7 +164,7 @@ func (r *Relay) ask(ctx context.Context, body []byte) ([]byte, error) {
 			err = errNoJSON
 		}
 		return visible.JSON(answer), err
-	case status/100 == 4 && status != http.StatusTooManyRequests:
+	case status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity:
 		return nil, ErrRefused
 	}
 	return nil, &upstream.RefusedError{Status: res.StatusCode}
