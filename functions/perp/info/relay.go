@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -52,12 +53,17 @@ func (i *info) completed(ctx context.Context, kind *catalog.Variant, in *catalog
 	if !partly[kind.Name] || !bytes.Contains(answer, null) {
 		return answer, nil
 	}
+	ctx, done := context.WithTimeout(ctx, completedWithin)
+	defer done()
 	said, err := i.relay.Ask(ctx, weighsUsual, question(kind, in))
 	if err != nil {
 		return answer, nil //nolint:nilerr // which is what is known without
 	}
 	return fill(answer, said), nil
 }
+
+// completedWithin is how long an answer that is there waits for what would complete it.
+const completedWithin = 2 * time.Second
 
 var null = []byte("null")
 

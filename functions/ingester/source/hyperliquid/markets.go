@@ -157,8 +157,8 @@ func (f *Feed) wantAll(meta *market.Meta) {
 }
 
 // listedLater is for how many coins of the main dex and spot there is room left that are listed
-// after the start: a subscription is never given up.
-const listedLater = 20
+// after the start: a subscription is never given up. The venue lists some two a week.
+const listedLater = 4
 
 // ofCoins are the kinds of subscription to a coin: trades, whole books, fast ones (see [layers]),
 // and best prices, which the books have too, only less often.

@@ -40,8 +40,8 @@ func TestADexOfAStrangerTakesNoSubscriptionOfTheMainOne(t *testing.T) {
 		abc    map[string]int
 		xyz    map[string]int
 	}{
-		{trades: true, abc: map[string]int{"allMids": 1, "trades": 47}, xyz: map[string]int{"allMids": 1, "trades": 30}},
-		{trades: false, abc: map[string]int{"allMids": 1, "l2Book": 252}, xyz: map[string]int{"allMids": 1, "l2Book": 30}},
+		{trades: true, abc: map[string]int{"allMids": 1, "trades": 31}, xyz: map[string]int{"allMids": 1, "trades": 30}},
+		{trades: false, abc: map[string]int{"allMids": 1, "l2Book": 240}, xyz: map[string]int{"allMids": 1, "l2Book": 30}},
 	} {
 		f := &Feed{Trades: tt.trades, Books: true, Stats: new(Stats), Log: quiet, known: map[subscription]bool{}, news: make(chan struct{}, 1)}
 		f.wantAll(meta)
