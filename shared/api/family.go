@@ -59,6 +59,7 @@ type endpoint struct {
 	bare  bool // answered without envelope
 	list  bool // data is a list: [] when empty, never null
 
+	cursor  []int           // the field of In that is one; nil: none is
 	refuses catalog.Refuser // what a bad parameter is answered with; nil for the common body
 }
 
@@ -100,6 +101,11 @@ func (f *Family) handle(served *catalog.Endpoint, serve func(ctx context.Context
 	e.bind, e.serve = binder.bind, serve
 	e.bare = e.Out.Implements(reflect.TypeFor[interface{ Bare() }]())
 	e.list = e.Out.Kind() == reflect.Slice && e.Out.Elem().Kind() != reflect.Uint8 // which is JSON
+	for _, f := range reflect.VisibleFields(e.In) {
+		if f.Type == reflect.TypeFor[catalog.Cursor]() {
+			e.cursor = f.Index
+		}
+	}
 	e.refuses, _ = reflect.Zero(e.Out).Interface().(catalog.Refuser)
 }
 
@@ -167,6 +173,9 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	in, err := e.bind(req)
 	if err != nil {
 		return req.fail(err)
+	}
+	if e.cursor != nil && !reflect.ValueOf(in).Elem().FieldByIndex(e.cursor).Interface().(catalog.Cursor).IsOf(req.list()) {
+		return req.fail(BadParameter("invalid cursor: must be the %s of an earlier answer to the same request", catalog.HeaderNextCursor))
 	}
 	if spanner, ok := in.(catalog.Spanner); ok {
 		start, end := spanner.Span(req.now)

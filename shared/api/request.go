@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net/http"
 	"net/url"
@@ -262,6 +263,13 @@ func SetBody(ctx context.Context, contentType string, body []byte) {
 // asked for.
 func SetNext(ctx context.Context, c catalog.Cursor) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
-		r.next = string(c)
+		r.next = string(c.Of(r.list()))
 	}
+}
+
+// list is a number of the list that a request asks for: the rows of a path, or of a coin of it.
+func (r *request) list() uint32 {
+	sum := fnv.New32a()
+	_, _ = io.WriteString(sum, strings.ToLower(r.URL.Path)+"?"+r.query.Get("coin"))
+	return sum.Sum32()
 }

@@ -19,18 +19,36 @@ type Cursor string
 // time in ms, and how many rows of that time come before, itself included.
 func CursorAt(ms, given int64) Cursor { return Cursor(fmt.Sprintf("%d.%d", ms, given)) }
 
+// Of is the cursor of one list, by a number that others hardly have.
+func (c Cursor) Of(list uint32) Cursor { return Cursor(fmt.Sprintf("%s.%08x", c, list)) }
+
+// IsOf reports whether the cursor is not of another list.
+func (c Cursor) IsOf(list uint32) bool {
+	parts := strings.Split(string(c), ".")
+	return len(parts) < 3 || parts[2] == fmt.Sprintf("%08x", list)
+}
+
 // Place is what [CursorAt] was given; zeros at the beginning.
 func (c Cursor) Place() (ms, given int64) {
-	before, after, _ := strings.Cut(string(c), ".")
-	ms, _ = strconv.ParseInt(before, 10, 64) // UnmarshalText has seen that they are numbers
-	given, _ = strconv.ParseInt(after, 10, 64)
+	parts := strings.Split(string(c), ".")
+	if len(parts) < 2 {
+		return 0, 0
+	}
+	ms, _ = strconv.ParseInt(parts[0], 10, 64) // UnmarshalText has seen that they are numbers
+	given, _ = strconv.ParseInt(parts[1], 10, 64)
 	return ms, given
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (c *Cursor) UnmarshalText(text []byte) error {
 	parsed := Cursor(text)
-	if ms, given := parsed.Place(); ms < 0 || ms > latestMillis || given < 1 || CursorAt(ms, given) != parsed {
+	ms, given := parsed.Place()
+	place, list, of := CursorAt(ms, given), "", false
+	if list, of = strings.CutPrefix(string(parsed), string(place)+"."); of {
+		number, err := strconv.ParseUint(list, 16, 32)
+		of = err == nil && place.Of(uint32(number)) == parsed
+	}
+	if ms < 0 || ms > latestMillis || given < 1 || place != parsed && !of {
 		return errors.New("the " + HeaderNextCursor + " of an earlier answer")
 	}
 	*c = parsed

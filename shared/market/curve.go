@@ -221,7 +221,7 @@ func (a *Account) Sample(s *TraderStats, m *Markets, at MarksAt, to int64) {
 type VenueCurve struct {
 	Until              int64          // ms of its newest value; 0 without any
 	All, Perp          []AccountValue // oldest first, at times of the venue's own
-	Volume, PerpVolume Micros         // notional of all fills until then
+	Volume, PerpVolume Micros         // notional of all fills until then; see [VenueCurve.Continue]
 }
 
 // Values appends the values of a part of the account that are older than a time, ms.
@@ -239,8 +239,8 @@ func (v *VenueCurve) Values(to []AccountValue, s Scope, before int64) []AccountV
 }
 
 // Continue has what came in go on to what had come in by Until as it is counted here, so that
-// the two curves are one.
-func (v *VenueCurve) Continue(perpIn, spotIn Micros) {
+// the two curves are one, and leaves out of the volumes what is counted here.
+func (v *VenueCurve) Continue(perpIn, spotIn, perpVolume, spotVolume Micros) {
 	shift := func(values []AccountValue, in Micros) {
 		if len(values) == 0 {
 			return
@@ -252,4 +252,6 @@ func (v *VenueCurve) Continue(perpIn, spotIn Micros) {
 	}
 	shift(v.Perp, perpIn)
 	shift(v.All, perpIn+spotIn)
+	v.PerpVolume -= perpVolume
+	v.Volume -= perpVolume + spotVolume
 }

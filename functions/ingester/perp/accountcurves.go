@@ -117,7 +117,7 @@ func change(of *market.CurvePart, before, after market.CurvePart) {
 func (p *accountStates) takePast(c *account, a *market.Anchor, now time.Time) {
 	switch {
 	case a.Past != nil && c.stats.VenueUntil == 0:
-		a.Past.Continue(market.MicrosOf(c.stats.NetIn), market.MicrosOf(c.stats.NetSpot))
+		a.Past.Continue(market.MicrosOf(c.stats.NetIn), market.MicrosOf(c.stats.NetSpot), market.MicrosOf(c.stats.Volume), market.MicrosOf(c.stats.SpotVolume))
 		c.venue = a.Past
 		p.moving[c] = struct{}{}
 	case c.stats.VenueUntil == 0 && !c.asked && !c.state.IsEmpty():

@@ -245,13 +245,14 @@ func TestTheVenueIsAskedForThePastOfAnAccount(t *testing.T) {
 		t.Fatal("the past is not asked for")
 	}
 	c.state.NetPerp, c.stats.NetIn = mustParse("7"), mustParse("7")
-	answer.Past = &market.VenueCurve{Until: 5, Perp: []market.AccountValue{{Time: 3, Value: 9}}, All: []market.AccountValue{{Time: 3, Value: 10}}}
+	c.stats.Volume, c.stats.SpotVolume = mustParse("100"), mustParse("10")
+	answer.Past = &market.VenueCurve{Until: 5, PerpVolume: 250_000_000, Volume: 300_000_000, Perp: []market.AccountValue{{Time: 3, Value: 9}}, All: []market.AccountValue{{Time: 3, Value: 10}}}
 	w.told(answer)
 	for range 3 {
 		w.run(NewBatch())
 	}
 	past := must.Get(accountstats.DecodePast(w.disk.rows[accountstats.PastAt(faultyAccount)].Extra))(t)
-	if past.Venue.Until != 5 || past.Venue.Perp[0].NetIn != 7_000_000 || asks() || c.stats.VenueUntil != 5 {
+	if past.Venue.Until != 5 || past.Venue.Perp[0].NetIn != 7_000_000 || past.Venue.PerpVolume != 150_000_000 || past.Venue.Volume != 190_000_000 || asks() || c.stats.VenueUntil != 5 {
 		t.Errorf("%+v, asked for again: %t, until %d", past.Venue, asks(), c.stats.VenueUntil)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -290,9 +291,16 @@ func TestFillsOfAnOrderGoOnBehindACursor(t *testing.T) {
 		t.Errorf("a builder's fills go on at %v", times)
 	}
 	a := w.Get(t, w.SubKey, root+"/builder/"+builder+"/latest?limit=4")
-	if got := a.Header[catalog.HeaderNextCursor]; got != string(catalog.CursorAt(first+1, 3)) {
+	if got := a.Header[catalog.HeaderNextCursor]; !strings.HasPrefix(got, string(catalog.CursorAt(first+1, 3))+".") {
 		t.Errorf("the next cursor is %s", got)
 	}
+	// It is of that builder alone.
+	next := "/latest?limit=2&cursor=" + a.Header[catalog.HeaderNextCursor]
+	if a := w.Get(t, w.SubKey, root+"/builder/"+builder+next); a.Status != http.StatusOK {
+		t.Errorf("the same builder is answered %d %s", a.Status, a.Body)
+	}
+	w.Get(t, w.SubKey, root+"/builder/0x00000000000000000000000000000000000000b9"+next).Refused(t, http.StatusBadRequest, "invalid cursor")
+	w.Get(t, w.SubKey, root+"/builder/"+builder+next+"0").Refused(t, http.StatusBadRequest, "invalid cursor")
 	if a := w.Get(t, w.SubKey, root+"/oid/9000"); a.Header[catalog.HeaderNextCursor] != "" {
 		t.Errorf("all fills have a next cursor %s", a.Header[catalog.HeaderNextCursor])
 	}

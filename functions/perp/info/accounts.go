@@ -73,6 +73,9 @@ func (i *info) portfolio(ctx context.Context, in *catalog.InfoIn) (json.RawMessa
 	}
 	list := [][2]any{}
 	for c, err := range i.accounts.Curves(ctx, &v) {
+		if err == nil && c.Awaited {
+			err = accountlookup.ErrAwaited(*in.User)
+		}
 		if err != nil {
 			return nil, err
 		}

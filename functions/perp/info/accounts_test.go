@@ -34,6 +34,29 @@ func (w *world) someAccount(t *testing.T) {
 	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&account), accounts.Row(&market.Account{Address: "0xb0b0000000000000000000000000000000000002", Anchored: now})}))
 }
 
+// somePast has the venue have said what alice was worth before she was known.
+func (w *world) somePast(t *testing.T) {
+	t.Helper()
+	storetest.PutSeries(t, w.series, accountstats.Row(alice, &market.TraderStats{VenueUntil: w.Now().UnixMilli()}))
+}
+
+// A curve of an account that the venue was just asked about is none before the venue has said what
+// it was worth before.
+func TestACurveIsAwaitedBeforeItIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.someAccount(t)
+	const question = `{"type":"portfolio","user":"` + alice + `"}`
+	answer := w.ask(t, question)
+	if answer.Refused(t, http.StatusServiceUnavailable, "is being asked for at the exchange"); answer.Header["Retry-After"] != "2" {
+		t.Errorf("Retry-After is %q", answer.Header["Retry-After"])
+	}
+	w.somePast(t)
+	if answer := w.ask(t, question); answer.Status != http.StatusOK {
+		t.Errorf("%d %s", answer.Status, answer.Body)
+	}
+}
+
 func TestStatesOfAnAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

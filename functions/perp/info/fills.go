@@ -45,7 +45,6 @@ func (i *info) twapFills(ctx context.Context, in *catalog.InfoIn) (json.RawMessa
 			continue
 		}
 		id := *f.TwapID
-		f.TwapID = nil // as at the venue it stands beside the fill
 		if list = append(list, catalog.InfoTwapFill{Fill: infoFill(&f), TwapID: id}); len(list) == maxFills {
 			break
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"quotary/shared/api"
@@ -14,9 +15,28 @@ import (
 func (i *info) frontendOpenOrders(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	list, err := i.accounts.OpenOrders(ctx, *in.User, in.Dex)
 	if err != nil {
-		return nil, err
+		return i.ordersAtVenue(ctx, in, err)
 	}
 	return ordersOf(list), nil
+}
+
+// ordersAtVenue are those of a dex that the venue has not listed, as it does for dexes that an account
+// uses alone: it is asked for them. Where it does not answer, the reason is that why they are not
+// known.
+func (i *info) ordersAtVenue(ctx context.Context, in *catalog.InfoIn, why error) (json.RawMessage, error) {
+	var refused *api.Error
+	if in.Dex == "" || !errors.As(why, &refused) || refused.Reason != catalog.ReasonNotReady {
+		return nil, why
+	}
+	kind, err := kindOf(in)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := i.relay.Ask(ctx, weighsUsual, question(kind, in))
+	if err != nil {
+		return nil, why
+	}
+	return answer, nil
 }
 
 func ordersOf(list []market.OrderStatus) json.RawMessage {
@@ -34,7 +54,7 @@ func ordersOf(list []market.OrderStatus) json.RawMessage {
 func (i *info) openOrders(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	list, err := i.accounts.OpenOrders(ctx, *in.User, in.Dex)
 	if err != nil {
-		return nil, err
+		return i.ordersAtVenue(ctx, in, err)
 	}
 	short := make([]catalog.InfoOpenOrder, len(list))
 	for n := range list {

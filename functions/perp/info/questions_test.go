@@ -45,6 +45,7 @@ func TestATypeDependsOnItsMembersAlone(t *testing.T) {
 	w := newWorldWith(t, newVenue(t).URL, 1_000_000)
 	w.someMids(t)
 	w.someAccount(t)
+	w.somePast(t)
 	w.someContexts(t)
 	w.someOpenOrders(t)
 	w.someBooks(t)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -211,6 +210,34 @@ func TestWhatIsSpentIs503WithWhenToAskAgain(t *testing.T) {
 	}
 }
 
+// In a dex that an account does not use the venue lists nothing by itself.
+func TestOrdersInADexThatIsNotUsedAreTheVenues(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	w := newWorldWith(t, v.URL, 1_000_000)
+	w.someAccount(t)
+	question := `{"type":"openOrders","user":"` + alice + `","dex":"xyz"}`
+	check.Equalf(t, `{"code":"0","msg":"success","data":{"asked":{"dex":"xyz","type":"openOrders","user":"`+alice+`"}}}`, string(w.ask(t, question).Body), "the answer")
+	w.ask(t, `{"type":"openOrders","user":"`+alice+`"}`).Refused(t, http.StatusServiceUnavailable, "open orders")
+	alone := newWorld(t)
+	alone.someAccount(t)
+	alone.ask(t, question).Refused(t, http.StatusServiceUnavailable, "open orders")
+}
+
+func TestWhatIsNullIsFilledInWhereTheVenueSaysTheSame(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ answer, said, want string }{
+		{`[["day",{"vlm":null,"pnlHistory":[]}],["week",{"vlm":"1.0"}]]`, `[["week",{"vlm":"9.0"}],["day",{"vlm":"7.0","pnlHistory":[1]}]]`, `[["day",{"pnlHistory":[],"vlm":"7.0"}],["week",{"vlm":"1.0"}]]`},
+		{`{"days":[{"date":"1","x":null},{"date":"2","x":null}],"more":null}`, `{"days":[{"date":"2","x":5}],"more":[null]}`, `{"days":[{"date":"1","x":null},{"date":"2","x":5}],"more":[null]}`},
+		{`{"a":null,"b":{"c":null}}`, `{"b":[1]}`, `{"a":null,"b":{"c":null}}`},
+		{`null`, `{"a":1}`, `{"a":1}`},
+		{`{"a":null}`, `x`, `{"a":null}`},
+		{`[null,2]`, `[1]`, `[1,2]`},
+	} {
+		check.Equalf(t, c.want, string(fill(json.RawMessage(c.answer), json.RawMessage(c.said))), "%s", c.answer)
+	}
+}
+
 func TestADeploymentThatAsksNobodySaysSo(t *testing.T) {
 	t.Parallel()
 	newWorld(t).ask(t, `{"type":"exchangeStatus"}`).Refused(t, http.StatusServiceUnavailable, "turned that off")
@@ -233,13 +260,6 @@ func TestFiguresThatTheVenueAloneKnowsAreFilledIn(t *testing.T) {
 	}
 	if string(*fees.FeeSchedule) != `{"cross":"0.00045"}` || *fees.UserCrossRate != "0.0004" || fees.UserAddRate != nil {
 		t.Errorf("%+v", fees)
-	}
-	v.answers(func(rw http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(rw, `[["perpDay",{"accountValueHistory":[],"pnlHistory":[],"vlm":"8.0"}],["day",{"accountValueHistory":[[1,"2.0"]],"pnlHistory":[],"vlm":"7.0"}]]`)
-	})
-	for _, window := range apitest.Data[[][2]json.RawMessage](t, w.ask(t, `{"type":"portfolio","user":"`+alice+`"}`)) {
-		said := map[string]string{`"day"`: `{"accountValueHistory":[],"pnlHistory":[],"vlm":"7.0"}`, `"perpDay"`: `{"accountValueHistory":[],"pnlHistory":[],"vlm":"8.0"}`}[string(window[0])]
-		check.Equalf(t, cmp.Or(said, `{"accountValueHistory":[],"pnlHistory":[],"vlm":null}`), string(window[1]), "%s", window[0])
 	}
 	v.answers(func(rw http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(rw, `{"user":"0x1","coin":"ETH","leverage":{"type":"isolated","value":3},"maxTradeSzs":["1.0","2.0"],"availableToTrade":["3.0","4.0"],"markPx":"9"}`)

@@ -19,6 +19,9 @@ func (r *reader) curve(ctx context.Context, address catalog.Address) (c accountl
 		return c, err
 	}
 	for c, err = range r.accounts.Curves(ctx, &v) {
+		if err == nil && c.Awaited {
+			err = accountlookup.ErrAwaited(address)
+		}
 		return c, err
 	}
 	return c, nil
@@ -109,7 +112,7 @@ func (r *reader) batchPnls(ctx context.Context, in catalog.BatchPnlsIn) ([]catal
 			return nil, err
 		}
 		row := catalog.PnlsRow{Address: c.Address}
-		if c.TraderStats != nil {
+		if c.TraderStats != nil && !c.Awaited {
 			w, _ := c.Window(scopes[in.Scope], int64(in.Period), now)
 			if len(w.Values) > 0 {
 				row.Pnls = new(points(market.Earned(w.Values)))
@@ -124,12 +127,16 @@ func (r *reader) batchPnls(ctx context.Context, in catalog.BatchPnlsIn) ([]catal
 // maxDrawdown is the largest drawdown of an account in a number of days.
 func (r *reader) maxDrawdown(ctx context.Context, in catalog.MaxDrawdownIn) (d catalog.Drawdown, err error) {
 	from, now := window(api.Now(ctx), int64(in.Days))
-	if _, err := r.known(ctx, in.Address); err != nil {
+	account, err := r.known(ctx, in.Address)
+	if err != nil {
 		return d, err
 	}
 	for c, err := range accountstats.ReadCurves(ctx, r.series, []string{string(in.Address)}) {
 		if err != nil {
 			return d, err
+		}
+		if accountlookup.AwaitsPast(account, &c, api.Now(ctx)) {
+			return d, accountlookup.ErrAwaited(in.Address)
 		}
 		if c.TraderStats != nil {
 			w := c.Worth(nil, market.ScopePerp, from, now)

@@ -232,6 +232,9 @@ func (c *WithCurve) Worth(values []market.AccountValue, s market.Scope, from, to
 	for first < len(values) && values[first].Time < from {
 		values = slices.Delete(values, first, first+1)
 	}
+	if c.Venue.Until > 0 && (w.Since == 0 || w.Since > c.Venue.Until) {
+		w.Since = c.Venue.Until // from when on the account is known, and worth what it was then
+	}
 	if len(values) > first {
 		w.VenueUntil = min(own, c.Venue.Until)
 	}

@@ -3,7 +3,11 @@ package accountlookup
 import (
 	"context"
 	"iter"
+	"slices"
+	"time"
 
+	"quotary/shared/api"
+	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/hourmarks"
 	"quotary/shared/market"
@@ -13,7 +17,29 @@ import (
 // Curve is how an account trades, and what it was worth until now.
 type Curve struct {
 	Address string
+	// Awaited says that the venue was asked about the account a moment ago, and not yet, or not
+	// long enough ago, what it was worth before: what is here is no curve.
+	Awaited bool
 	accountstats.WithCurve
+}
+
+// awaitedFor is for how long after the venue was asked about an account what it says of before
+// is waited for.
+const awaitedFor = 2 * time.Minute
+
+// ErrAwaited is what one is told who asks for a curve that is awaited.
+func ErrAwaited(address catalog.Address) error {
+	return api.NotReady(askAgain, "what the account %s was worth is being asked for at the exchange: ask again in %.0f seconds", address, askAgain.Seconds())
+}
+
+// AwaitsPast reports whether the past of an account is awaited, of whose curve so much is kept. Of
+// one that the venue was never asked about nothing is awaited: there may be none to ask.
+func AwaitsPast(a *market.Account, c *accountstats.WithCurve, now time.Time) bool {
+	since := now.Add(-awaitedFor).UnixMilli()
+	if a == nil || a.IsEmpty() || c.TraderStats != nil && c.VenueUntil > 0 || a.Anchored < since {
+		return false
+	}
+	return c.TraderStats == nil || !slices.ContainsFunc(c.Curve.Between(0, since), func(p market.CurvePoint) bool { return !p.Perp.Unknown })
 }
 
 // Curves are those of the accounts that were asked for, in their order, up to now: what is
@@ -43,6 +69,7 @@ func (r *Accounts) Curves(ctx context.Context, v *Valuation) iter.Seq2[Curve, er
 					yield(Curve{}, err)
 					return
 				}
+				curve.Awaited = !v.refused[address] && AwaitsPast(account, &curve.WithCurve, v.now)
 				v.extend(account, &curve, hours)
 			}
 			if !yield(curve, nil) {

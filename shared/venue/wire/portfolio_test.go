@@ -30,7 +30,7 @@ func TestAPortfolioIsOneCurve(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	got.Continue(micros(3), micros(4))
+	got.Continue(micros(3), micros(4), 0, 0)
 	if got.All[0].NetIn != micros(-8) || got.All[3].NetIn != micros(7) || got.Perp[0].NetIn != micros(3) {
 		t.Errorf("it does not go on to what came in: %+v", got)
 	}
