@@ -43,11 +43,9 @@ func (c Cursor) Place() (ms, given int64) {
 func (c *Cursor) UnmarshalText(text []byte) error {
 	parsed := Cursor(text)
 	ms, given := parsed.Place()
-	place, list, of := CursorAt(ms, given), "", false
-	if list, of = strings.CutPrefix(string(parsed), string(place)+"."); of {
-		number, err := strconv.ParseUint(list, 16, 32)
-		of = err == nil && place.Of(uint32(number)) == parsed
-	}
+	place := CursorAt(ms, given)
+	list, err := strconv.ParseUint(strings.TrimPrefix(string(parsed), string(place)+"."), 16, 32)
+	of := err == nil && place.Of(uint32(list)) == parsed
 	if ms < 0 || ms > latestMillis || given < 1 || place != parsed && !of {
 		return errors.New("the " + HeaderNextCursor + " of an earlier answer")
 	}
