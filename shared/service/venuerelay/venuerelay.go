@@ -157,14 +157,14 @@ func (r *Relay) ask(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, upstream.Unquoted(err)
 	}
 	defer res.Body.Close()
-	switch status := res.StatusCode; {
-	case status == http.StatusOK:
+	switch res.StatusCode {
+	case http.StatusOK:
 		answer, err := bounds.ReadJSON(res.Body)
 		if err == nil && !json.Valid(answer) {
 			err = errNoJSON
 		}
 		return visible.JSON(answer), err
-	case status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity:
+	case 400, 404, 422: // with which it refuses a question
 		return nil, ErrRefused
 	}
 	return nil, &upstream.RefusedError{Status: res.StatusCode}
