@@ -117,6 +117,9 @@ func TestTheMarketStreamsLive(t *testing.T) {
 			replied[reply.Subscription.Type] = true
 			continue
 		}
+		if p.Channel == "pong" { // to what kept the connection while the first took long
+			continue
+		}
 		if frames[p.Channel]++; !replied[p.Channel] {
 			t.Fatalf("a frame before the reply: %s", p.raw)
 		}
