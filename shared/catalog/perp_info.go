@@ -218,19 +218,6 @@ type ActiveAsset struct {
 	MarkPx           *string        `json:"markPx"`           // quote units; null where it is not known
 }
 
-// InfoOpenOrder is an open order in the venue's short form.
-type InfoOpenOrder struct {
-	Coin       string `json:"coin"`
-	Side       string `json:"side"`    // B or A
-	LimitPx    string `json:"limitPx"` // quote units
-	Sz         string `json:"sz"`      // base units that rest
-	Oid        int64  `json:"oid"`
-	Timestamp  int64  `json:"timestamp"` // when it was placed, ms
-	OrigSz     string `json:"origSz"`    // base units that were placed
-	ReduceOnly bool   `json:"reduceOnly,omitempty"`
-	Cloid      string `json:"cloid,omitempty"`
-}
-
 // InfoWebData is what webData2 reports. What the exchange alone knows is null where it does not say.
 type InfoWebData struct {
 	ClearinghouseState ClearinghouseState `json:"clearinghouseState"` // of the main dex

@@ -88,13 +88,7 @@ func (s *OrderStatus) AppendJSON(b []byte) []byte {
 
 // AppendOrder appends the order alone, as the venue lists those that are open.
 func (s *OrderStatus) AppendOrder(b []byte) []byte {
-	b = appendKeyText(b, `{"coin":`, s.Coin)
-	b = append(append(b, `,"side":"`...), s.Side...)
-	b = append(append(b, `","limitPx":"`...), s.LimitPx...)
-	b = append(append(b, `","sz":"`...), s.Sz...)
-	b = strconv.AppendInt(append(b, `","oid":`...), s.Oid, 10)
-	b = strconv.AppendInt(append(b, `,"timestamp":`...), s.Timestamp, 10)
-	b = appendKeyText(b, `,"triggerCondition":`, s.TriggerCondition)
+	b = appendKeyText(s.appendPlaced(b), `,"triggerCondition":`, s.TriggerCondition)
 	b = strconv.AppendBool(append(b, `,"isTrigger":`...), s.IsTrigger)
 	b = appendKeyText(b, `,"triggerPx":`, s.TriggerPx)
 	b = append(b, `,"children":`...)
@@ -109,6 +103,28 @@ func (s *OrderStatus) AppendOrder(b []byte) []byte {
 	b = append(append(b, `,"origSz":"`...), s.OrigSz...)
 	b = appendKeyOrNull(b, `","tif":`, s.Tif)
 	return append(appendKeyOrNull(b, `,"cloid":`, s.Cloid), '}')
+}
+
+// AppendShort appends the order in the venue's short form, without what is not set.
+func (s *OrderStatus) AppendShort(b []byte) []byte {
+	b = append(append(append(s.appendPlaced(b), `,"origSz":"`...), s.OrigSz...), '"')
+	if s.ReduceOnly {
+		b = append(b, `,"reduceOnly":true`...)
+	}
+	if s.Cloid != "" {
+		b = appendKeyText(b, `,"cloid":`, s.Cloid)
+	}
+	return append(b, '}')
+}
+
+// appendPlaced appends the members that both forms begin with.
+func (s *OrderStatus) appendPlaced(b []byte) []byte {
+	b = appendKeyText(b, `{"coin":`, s.Coin)
+	b = append(append(b, `,"side":"`...), s.Side...)
+	b = append(append(b, `","limitPx":"`...), s.LimitPx...)
+	b = append(append(b, `","sz":"`...), s.Sz...)
+	b = strconv.AppendInt(append(b, `","oid":`...), s.Oid, 10)
+	return strconv.AppendInt(append(b, `,"timestamp":`...), s.Timestamp, 10)
 }
 
 // appendKeyOrNull appends a text of which "" stands for the venue's null.

@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"encoding/json"
+	"strconv"
 	"sync"
 
 	"quotary/functions/ingester/feeds/hub"
@@ -155,22 +156,9 @@ func fundingEvents(e *market.Events, followed func(string) bool) (list []account
 func orderEvents(e *market.Events, followed func(string) bool) (list []accountEvent) {
 	for i := range e.Orders {
 		if s := &e.Orders[i]; followed(s.Address) {
-			type order struct {
-				Coin       string `json:"coin"`
-				Side       string `json:"side"`
-				LimitPx    string `json:"limitPx"`
-				Sz         string `json:"sz"`
-				Oid        int64  `json:"oid"`
-				Timestamp  int64  `json:"timestamp"`
-				OrigSz     string `json:"origSz"`
-				Cloid      string `json:"cloid,omitempty"`
-				ReduceOnly bool   `json:"reduceOnly,omitempty"`
-			}
-			body := encoded(struct {
-				Order           order  `json:"order"`
-				Status          string `json:"status"`
-				StatusTimestamp int64  `json:"statusTimestamp"`
-			}{order{s.Coin, s.Side, s.LimitPx, s.Sz, s.Oid, s.Timestamp, s.OrigSz, s.Cloid, s.ReduceOnly}, s.Status, s.Time})
+			body := s.AppendShort(append(make([]byte, 0, 320), `{"order":`...))
+			body = jsontext.AppendString(append(body, `,"status":`...), s.Status)
+			body = append(strconv.AppendInt(append(body, `,"statusTimestamp":`...), s.Time, 10), '}')
 			list = append(list, accountEvent{s.Address, s.Time, eventKey{s.Status + " " + s.Sz, s.Oid, s.Time, ""}, body})
 		}
 	}

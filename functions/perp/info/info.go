@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
+	"quotary/shared/market"
 	"quotary/shared/service/accountlookup"
 	"quotary/shared/service/venuerelay"
 	"quotary/shared/store"
@@ -54,12 +55,12 @@ var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.Raw
 	"spotMeta":             (*info).spotMeta,
 	"candleSnapshot":       (*info).candleSnapshot,
 	"clearinghouseState":   (*info).clearinghouseState,
-	"frontendOpenOrders":   (*info).frontendOpenOrders,
+	"frontendOpenOrders":   openOrders((*market.OrderStatus).AppendOrder),
 	"fundingHistory":       (*info).fundingHistory,
 	"historicalOrders":     (*info).historicalOrders,
 	"l2Book":               (*info).l2Book,
 	"metaAndAssetCtxs":     (*info).perpContexts,
-	"openOrders":           (*info).openOrders,
+	"openOrders":           openOrders((*market.OrderStatus).AppendShort),
 	"orderStatus":          (*info).orderStatus,
 	"perpDexs":             (*info).perpDexs,
 	"recentTrades":         (*info).recentTrades,

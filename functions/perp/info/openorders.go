@@ -11,13 +11,18 @@ import (
 	"quotary/shared/market"
 )
 
-// frontendOpenOrders are the open orders of an account in a dex with all that is known of them.
-func (i *info) frontendOpenOrders(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
-	list, err := i.accounts.OpenOrders(ctx, *in.User, in.Dex)
-	if err != nil {
-		return i.ordersAtVenue(ctx, in, err)
+// orderForm appends an open order in a form: all that is known of it, or the venue's short one.
+type orderForm = func(*market.OrderStatus, []byte) []byte
+
+// openOrders answers with the open orders of an account in a dex.
+func openOrders(form orderForm) func(*info, context.Context, *catalog.InfoIn) (json.RawMessage, error) {
+	return func(i *info, ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
+		list, err := i.accounts.OpenOrders(ctx, *in.User, in.Dex)
+		if err != nil {
+			return i.ordersAtVenue(ctx, in, err)
+		}
+		return ordersIn(form, list), nil
 	}
-	return ordersOf(list), nil
 }
 
 // ordersAtVenue are those of a dex that the venue has not listed, as it does for dexes that an account
@@ -39,29 +44,15 @@ func (i *info) ordersAtVenue(ctx context.Context, in *catalog.InfoIn, why error)
 	return answer, nil
 }
 
-func ordersOf(list []market.OrderStatus) json.RawMessage {
+func ordersIn(form orderForm, list []market.OrderStatus) json.RawMessage {
 	b := []byte{'['}
 	for n := range list {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = list[n].AppendOrder(b)
+		b = form(&list[n], b)
 	}
 	return append(b, ']')
-}
-
-// openOrders are the same in the venue's short form.
-func (i *info) openOrders(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
-	list, err := i.accounts.OpenOrders(ctx, *in.User, in.Dex)
-	if err != nil {
-		return i.ordersAtVenue(ctx, in, err)
-	}
-	short := make([]catalog.InfoOpenOrder, len(list))
-	for n := range list {
-		o := &list[n]
-		short[n] = catalog.InfoOpenOrder{Coin: o.Coin, Side: o.Side, LimitPx: o.LimitPx, Sz: o.Sz, Oid: o.Oid, Timestamp: o.Timestamp, OrigSz: o.OrigSz, ReduceOnly: o.ReduceOnly, Cloid: o.Cloid}
-	}
-	return api.Encode(short)
 }
 
 // webData is what the venue's own page shows of an account on the main dex.
@@ -75,7 +66,7 @@ func (i *info) webData(ctx context.Context, in *catalog.InfoIn) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	of.OpenOrders = ordersOf(orders)
+	of.OpenOrders = ordersIn((*market.OrderStatus).AppendOrder, orders)
 	reserves, err := i.accounts.Reserves(ctx)
 	if err != nil {
 		return nil, err
