@@ -13,7 +13,7 @@ var (
 
 	// Answers the same questions exactly as the venue does, for clients of the venue: without an
 	// envelope, and with its text and status 422 for what it would not take.
-	VenueInfo = addition[InfoIn, VenueAnswer]("POST", "/upgrade/v2/hl/venue/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments, VenueAccounts)
+	VenueInfo = addition[InfoIn, VenueAnswer]("POST", "/upgrade/v2/hl/venue/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(Info.Needs...)
 )
 
 var _ = does(PerpInfo, readLog, readSeries, loadSeries, readViews,
