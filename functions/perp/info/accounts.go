@@ -67,26 +67,18 @@ func (i *info) activeAsset(ctx context.Context, in *catalog.InfoIn) (json.RawMes
 
 // portfolio is what an account was worth and earned in each window, in the venue's own shape.
 func (i *info) portfolio(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
-	v, _, err := i.accounts.Known(ctx, *in.User)
+	c, err := i.accounts.Curve(ctx, *in.User)
 	if err != nil {
 		return nil, err
 	}
 	list := [][2]any{}
-	for c, err := range i.accounts.Curves(ctx, &v) {
-		if err == nil && c.Awaited {
-			err = accountlookup.ErrAwaited(*in.User)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, scope := range [...]market.Scope{market.ScopeAll, market.ScopePerp} {
-			for _, window := range [...]string{"day", "week", "month", "allTime"} {
-				name := window
-				if scope == market.ScopePerp {
-					name = "perp" + strings.ToUpper(window[:1]) + window[1:]
-				}
-				list = append(list, [2]any{name, curveOf(&c, scope, accountlookup.PortfolioDays[window], api.Now(ctx).UnixMilli())})
+	for _, scope := range [...]market.Scope{market.ScopeAll, market.ScopePerp} {
+		for _, window := range [...]string{"day", "week", "month", "allTime"} {
+			name := window
+			if scope == market.ScopePerp {
+				name = "perp" + strings.ToUpper(window[:1]) + window[1:]
 			}
+			list = append(list, [2]any{name, curveOf(&c, scope, accountlookup.PortfolioDays[window], api.Now(ctx).UnixMilli())})
 		}
 	}
 	return api.Encode(list)

@@ -12,21 +12,6 @@ import (
 	"quotary/shared/store/retention"
 )
 
-// curve is an account that is known, with what it was worth until now.
-func (r *reader) curve(ctx context.Context, address catalog.Address) (c accountlookup.Curve, err error) {
-	v, _, err := r.accounts.Known(ctx, address)
-	if err != nil {
-		return c, err
-	}
-	for c, err = range r.accounts.Curves(ctx, &v) {
-		if err == nil && c.Awaited {
-			err = accountlookup.ErrAwaited(address)
-		}
-		return c, err
-	}
-	return c, nil
-}
-
 // began says in the headers since when a curve is known, where it was asked for from an earlier
 // time on, ms, and until when it is what the venue says.
 func began(ctx context.Context, w *accountstats.Worth, from int64) {
@@ -52,7 +37,7 @@ func later(ms, from int64) *string {
 
 // portfolio is what an account was worth and earned in a window, in its two scopes.
 func (r *reader) portfolio(ctx context.Context, in catalog.PortfolioIn) ([]catalog.PortfolioScope, error) {
-	c, err := r.curve(ctx, in.Address)
+	c, err := r.accounts.Curve(ctx, in.Address)
 	if err != nil || c.TraderStats == nil {
 		return []catalog.PortfolioScope{}, err
 	}
@@ -86,7 +71,7 @@ func points(values []market.AccountValue) []catalog.PnlPoint {
 
 // pnls is the profit of an account over time.
 func (r *reader) pnls(ctx context.Context, in catalog.PnlsIn) ([]catalog.PnlPoint, error) {
-	c, err := r.curve(ctx, in.Address)
+	c, err := r.accounts.Curve(ctx, in.Address)
 	if err != nil || c.TraderStats == nil {
 		return nil, err
 	}
