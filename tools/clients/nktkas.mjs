@@ -2,18 +2,13 @@
 import { HttpTransport, InfoClient } from "@nktkas/hyperliquid";
 import { api, called, signedFetch } from "./sign.mjs";
 
-const plain = globalThis.fetch;
-globalThis.fetch = plain; // signedFetch has the real one
+globalThis.fetch = signedFetch;
+const transport = new HttpTransport({ apiUrl: api });
 const client = new InfoClient({
   transport: {
     isTestnet: false,
     request: async (endpoint, payload) => {
       if (endpoint !== "info") throw new Error("it asks another host");
-      const transport = new HttpTransport({ apiUrl: api });
-      globalThis.fetch = (url, init) => {
-        globalThis.fetch = plain;
-        return signedFetch(url, init);
-      };
       return transport.request(endpoint, payload);
     },
   },
