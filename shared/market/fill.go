@@ -66,6 +66,8 @@ type Fill struct {
 	// its own increasing position, or 0. Where two sources have one trade, the
 	// higher Seq is believed.
 	Seq int64 `json:"-"`
+
+	Arrived Arrived `json:"-"`
 }
 
 // Liquidation is whom an execution liquidated: the account of the fill or the other
@@ -156,7 +158,7 @@ func (f *Fill) Trade() (Trade, bool) {
 	}
 	t := Trade{
 		Coin: f.Coin, Side: f.Side, Px: mustDecimal(f.Px), Sz: mustDecimal(f.Sz),
-		Time: f.Time, Tid: f.Tid, Hash: f.Hash, Seq: f.Seq,
+		Time: f.Time, Tid: f.Tid, Hash: f.Hash, Seq: f.Seq, Arrival: f.Arrived.At,
 	}
 	t.setUser(f)
 	return t, true

@@ -37,4 +37,6 @@ type Ledger struct {
 	Value string
 
 	Delta json.RawMessage // as the venue wrote it: {"type":"deposit","usdc":".."}
+
+	Arrived Arrived
 }

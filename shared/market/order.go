@@ -24,6 +24,8 @@ type OrderStatus struct {
 	BuilderFee int64  `json:"-"` // what the builder takes, in tenths of a basis point
 	Status     string `json:"-"` // open, filled, canceled, ...
 
+	Arrived Arrived `json:"-"`
+
 	Coin             string          `json:"coin"`
 	Side             string          `json:"side"`    // B or A
 	LimitPx          string          `json:"limitPx"` // quote units per base unit

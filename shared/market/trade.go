@@ -13,6 +13,8 @@ type Trade struct {
 	Hash  string    // of the transaction
 	Users [2]string // buyer, seller; "" where the source has only one side
 	Seq   int64     // as [Fill].Seq
+
+	Arrival Arrival // of the fill by which it is known, where it is by one
 }
 
 // Order is the place of a trade among the trades of its coin: by time, within

@@ -1,6 +1,9 @@
 package market
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // TradeSet is the set of the trades of one coin in one second. It is what makes a
 // one-second candle know its trades: stored beside the candle, it recognises a
@@ -16,6 +19,26 @@ type SetTrade struct {
 	Order  Order
 	Px, Sz Decimal
 	Bought bool // by the taker
+
+	TradeDetails
+}
+
+// TradeDetails are what a set knows of a trade beside what makes candles.
+type TradeDetails struct {
+	Arrival Arrival   // the first of those that it came with; 0 is not known
+	Hash    string    // of the transaction; "" is not known
+	Users   [2]string // buyer, seller; "" is not known
+}
+
+// keep is d with what is known of the same trade by another source, which came before.
+func (d *TradeDetails) keep(before *TradeDetails) {
+	if before.Arrival != 0 && (d.Arrival == 0 || before.Arrival < d.Arrival) {
+		d.Arrival = before.Arrival
+	}
+	d.Hash = cmp.Or(d.Hash, before.Hash)
+	for i := range d.Users {
+		d.Users[i] = cmp.Or(d.Users[i], before.Users[i])
+	}
 }
 
 // NewTradeSet is the set of trades that differ in their ids. It keeps the slice.
@@ -44,11 +67,12 @@ const scanUpTo = 48
 // it already changes it only when it comes with a higher Seq: the greater
 // knowledge of the order wins, whichever source is first.
 func (s *TradeSet) Add(t *Trade) bool {
-	n := SetTrade{t.Order(), t.Px, t.Sz, t.Side == Buy}
+	n := SetTrade{t.Order(), t.Px, t.Sz, t.Side == Buy, TradeDetails{t.Arrival, t.Hash, t.Users}}
 	if i, ok := s.find(t.Tid); ok {
 		if n.Order.Seq <= s.trades[i].Order.Seq {
 			return false
 		}
+		n.keep(&s.trades[i].TradeDetails)
 		s.trades[i], s.sorted = n, false
 		if len(s.trades) == 1 {
 			s.sorted = true
@@ -85,15 +109,21 @@ func (s *TradeSet) sort() {
 	}
 }
 
+// Trade is one of a coin's trades as a source delivers it.
+func (t *SetTrade) Trade(coin string) Trade {
+	all := Trade{Coin: coin, Side: Sell, Px: t.Px, Sz: t.Sz, Time: t.Order.Time, Seq: t.Order.Seq, Tid: t.Order.Tid,
+		Hash: t.Hash, Users: t.Users, Arrival: t.Arrival}
+	if t.Bought {
+		all.Side = Buy
+	}
+	return all
+}
+
 // Fold adds the trades to c.
 func (s *TradeSet) Fold(c *Candle) {
 	s.sort()
 	for i := range s.trades {
-		st := &s.trades[i]
-		t := Trade{Side: Sell, Px: st.Px, Sz: st.Sz, Time: st.Order.Time, Seq: st.Order.Seq, Tid: st.Order.Tid}
-		if st.Bought {
-			t.Side = Buy
-		}
+		t := s.trades[i].Trade("")
 		c.Add(&t)
 	}
 }

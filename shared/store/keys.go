@@ -19,6 +19,7 @@ const (
 	attrExtra = "extra"
 	attrEpoch = "ep" // of the writer
 
+	attrArrival  = "arr"
 	attrExpires  = schema.Expires
 	attrRevision = "rev" // of a document
 	attrCount    = "n"   // of an owner's documents

@@ -60,6 +60,11 @@ type Row struct {
 	// D; "" leaves it out of that index.
 	Index [4]string
 
+	// Arrival is the row's place in the order of arrival, 0 where that is of no interest. A row
+	// that is written Again, or may be, keeps the place that is stored.
+	Arrival int64
+	Again   bool
+
 	Body []byte // JSON in UTF-8
 
 	// Expires is when the table may delete the row, in whole seconds; zero is never.
@@ -102,8 +107,39 @@ const mostPage = 1000
 // names have been written; after any other, any part of them may have been.
 func (l *Log) Put(ctx context.Context, dataset string, rows []Row) error {
 	puts := encodeAll(rows, func(r Row) (item, error) { return logItem(dataset, r) })
+	if err := l.keepArrivals(ctx, rows, puts); err != nil {
+		return fmt.Errorf("look when %s rows arrived: %w", dataset, err)
+	}
 	if err := puts.putAll(ctx, l.db, l.table, l.Parallel); err != nil {
 		return fmt.Errorf("put %s rows: %w", dataset, err)
+	}
+	return nil
+}
+
+// keepArrivals gives the items of rows that may be there already the arrival that is stored.
+func (l *Log) keepArrivals(ctx context.Context, rows []Row, puts *puts) error {
+	var again []rowKey
+	for i := range puts.items {
+		if r := &rows[puts.rows[i]]; r.Again {
+			again = append(again, keyOf(puts.items[i]))
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, again, attrArrival)
+	if err != nil {
+		return err
+	}
+	for _, it := range puts.items {
+		have, ok := found[keyOf(it)]
+		switch place := have[attrArrival]; {
+		case !ok:
+		case place == nil: // it was stored before rows had one
+			delete(it, attrArrival)
+		default:
+			it[attrArrival] = place
+		}
 	}
 	return nil
 }
@@ -304,6 +340,9 @@ func logItem(dataset string, r Row) (item, error) {
 	if r.Seq != 0 {
 		it[attrSeq] = attr.N(r.Seq)
 	}
+	if r.Arrival != 0 {
+		it[attrArrival] = attr.N(r.Arrival)
+	}
 	if !r.Expires.IsZero() {
 		it[attrExpires] = attr.N(r.Expires.Unix())
 	}
@@ -332,7 +371,7 @@ func row(it item) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	r := Row{Subject: lastPart(read.Text(attrPK)), Time: at, ID: id, Seq: read.Int(attrSeq), Body: []byte(read.Text(attrBody))}
+	r := Row{Subject: lastPart(read.Text(attrPK)), Time: at, ID: id, Seq: read.Int(attrSeq), Arrival: read.Int(attrArrival), Body: []byte(read.Text(attrBody))}
 	if expires := read.Int(attrExpires); expires != 0 {
 		r.Expires = time.Unix(expires, 0).UTC()
 	}

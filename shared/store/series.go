@@ -92,6 +92,15 @@ func (s *Series) Put(ctx context.Context, rows []SeriesRow) error {
 // than limit points it returns the oldest, or with newest the newest ones;
 // limit 0 returns all. Reads are eventually consistent but for [Series.Strong].
 func (s *Series) Range(ctx context.Context, k SeriesKey, from, to time.Time, limit int, newest bool) ([]Point, error) {
+	return s.between(ctx, k, from, to, limit, newest, attrBody)
+}
+
+// RangeWhole is [Series.Range] with Extra.
+func (s *Series) RangeWhole(ctx context.Context, k SeriesKey, from, to time.Time, limit int, newest bool) ([]Point, error) {
+	return s.between(ctx, k, from, to, limit, newest, attrBody, attrExtra)
+}
+
+func (s *Series) between(ctx context.Context, k SeriesKey, from, to time.Time, limit int, newest bool, attributes ...string) ([]Point, error) {
 	lower, upper := int64(0), int64(maxMillis)
 	if !from.IsZero() {
 		lower = firstMillis(from)
@@ -103,8 +112,12 @@ func (s *Series) Range(ctx context.Context, k SeriesKey, from, to time.Time, lim
 		return nil, nil
 	}
 	in := rangeQuery(s.table, k.partition(), sortMillis(lower), sortMillis(upper))
-	in.ProjectionExpression = aws.String("#s, #b")
-	in.ExpressionAttributeNames["#b"] = attrBody
+	projection := "#s"
+	for _, name := range attributes {
+		projection += ", #" + name
+		in.ExpressionAttributeNames["#"+name] = name
+	}
+	in.ProjectionExpression = &projection
 	in.ScanIndexForward = aws.Bool(!newest)
 	in.ConsistentRead = aws.Bool(s.Strong)
 	points, err := s.points(ctx, in, limit)

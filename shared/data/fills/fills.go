@@ -29,6 +29,8 @@ func row(f *market.Fill) store.Row {
 		Time:    f.When(),
 		ID:      string(f.AppendID(nil)),
 		Seq:     f.Seq,
+		Arrival: int64(f.Arrived.At),
+		Again:   f.Arrived.Again,
 		Index:   [4]string{ofCoin(f.Address, f.Coin), oid, "", f.Builder},
 		Body:    f.AppendJSON(make([]byte, 0, 480)),
 	}
@@ -66,6 +68,21 @@ func Before(ctx context.Context, l *store.Log, address, coin string, to time.Tim
 	q.Newest, q.To, q.Expect = true, to, expect
 	return log.Read(ctx, l, q)
 }
+
+// Since returns the fills of an account from a time on, newest first.
+func Since(ctx context.Context, l *store.Log, address string, from time.Time) iter.Seq2[market.Fill, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, Newest: true, Expect: expectSince})
+}
+
+// From returns the fills of an account from a time on, in a coin or in all for "", oldest first.
+func From(ctx context.Context, l *store.Log, address, coin string, from time.Time) iter.Seq2[market.Fill, error] {
+	q := ofAccount(address, coin)
+	q.From = from
+	return log.Read(ctx, l, q)
+}
+
+// expectSince is how many fills an account probably has since a client left.
+const expectSince = 100
 
 // ofAccount selects the fills of an account in a coin, or in all for "".
 func ofAccount(address, coin string) dataset.Query {
@@ -107,7 +124,7 @@ func ByBuilder(ctx context.Context, l *store.Log, builder string, to time.Time, 
 
 // Decode reads a row. The fill passes [market.Fill.Check].
 func Decode(r store.Row) (market.Fill, error) {
-	f := market.Fill{Address: r.Subject, Seq: r.Seq}
+	f := market.Fill{Address: r.Subject, Seq: r.Seq, Arrived: market.Arrived{At: market.Arrival(r.Arrival)}}
 	if err := json.Unmarshal(r.Body, &f); err != nil {
 		return market.Fill{}, err
 	}

@@ -37,6 +37,42 @@ func LatestTrades(ctx context.Context, s *store.Series, coin string, most int) (
 	return trades[max(0, len(trades)-most):], nil
 }
 
+// TradesSince returns the trades of a coin from a time on, oldest first: the newest most of them,
+// and whether those are all.
+func TradesSince(ctx context.Context, s *store.Series, coin string, from time.Time, most int) (trades []market.Trade, all bool, err error) {
+	const tier = market.Second1
+	from = tier.Start(from)
+	until := time.Time{}
+	for {
+		points, err := s.RangeWhole(ctx, Key(coin, tier), from, until, secondsPage, true)
+		if err != nil {
+			return nil, false, err
+		}
+		var page []market.Trade
+		for _, p := range points {
+			set, err := DecodeTrades(p.Extra, p.Time.UnixMilli())
+			if err != nil {
+				return nil, false, fmt.Errorf("read the trades of %s at %s: %w", coin, p.Time.Format(time.RFC3339), err)
+			}
+			for _, t := range set.Sorted() {
+				page = append(page, t.Trade(coin))
+			}
+		}
+		trades = append(page, trades...)
+		switch {
+		case len(trades) > most:
+			return trades[len(trades)-most:], false, nil
+		case len(points) < secondsPage:
+			return trades, true, nil
+		}
+		until = points[0].Time
+	}
+}
+
+// secondsPage is how many seconds are read at a time: those of a busy coin, with their trades,
+// have a kilobyte each.
+const secondsPage = 500
+
 // latestSeconds are the newest seconds of a coin, down to the one with the last of so many
 // trades.
 func latestSeconds(ctx context.Context, s *store.Series, coin string, trades int64) (keys []store.SeriesAt, err error) {

@@ -20,13 +20,14 @@ import (
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/text/jsontext"
 )
 
 // Names of the datasets: the statuses of orders that were filled, and every other
 // status. A row has the account's address as subject and "<oid>#<status>" as ID,
 // so that statuses may come in any order and again; the indexes are A
 // "<address>/<coin>", B order id, C "<address>/<client order id>"; the body is
-// the venue's {"order","status","statusTimestamp"}.
+// the venue's {"order","status","statusTimestamp"}, with hash, builder and builderFee.
 const (
 	FilledName = "filledorders"
 	OtherName  = "orders"
@@ -44,13 +45,27 @@ func row(s *market.OrderStatus) store.Row {
 		Time:    s.When(),
 		ID:      oid + "#" + s.Status,
 		Seq:     s.Seq,
+		Arrival: int64(s.Arrived.At),
+		Again:   s.Arrived.Again,
 		Index:   [4]string{ofPart(s.Address, s.Coin), oid},
-		Body:    s.AppendJSON(make([]byte, 0, 480)),
+		Body:    appendBody(make([]byte, 0, 640), s),
 	}
 	if s.Cloid != "" {
 		r.Index[2] = ofPart(s.Address, s.Cloid)
 	}
 	return r
+}
+
+// appendBody appends the body of a row: what the venue writes, and where they are known the
+// transaction and the builder, which it writes beside.
+func appendBody(b []byte, s *market.OrderStatus) []byte {
+	b = s.AppendJSON(b)
+	if s.Hash == "" && s.Builder == "" {
+		return b
+	}
+	b = jsontext.AppendString(append(b[:len(b)-1], `,"hash":`...), s.Hash)
+	b = jsontext.AppendString(append(b, `,"builder":`...), s.Builder)
+	return append(strconv.AppendInt(append(b, `,"builderFee":`...), s.BuilderFee, 10), '}')
 }
 
 func ofPart(address, part string) string { return address + "/" + part }
@@ -124,7 +139,26 @@ func FilledBefore(ctx context.Context, log *store.Log, of Selection, to time.Tim
 	return filled.Read(ctx, log, q)
 }
 
-// statuses merges the statuses of both datasets, newest first.
+// FilledSince returns the orders of an account that were filled from a time on, newest first.
+func FilledSince(ctx context.Context, log *store.Log, address string, from time.Time) iter.Seq2[market.OrderStatus, error] {
+	return filled.Read(ctx, log, dataset.Query{Subject: address, From: from, Newest: true, Expect: expectSince})
+}
+
+// From returns what the orders of an account came to from a time on, in a coin or in all for "",
+// oldest first, of the datasets named.
+func From(ctx context.Context, log *store.Log, names []string, address, coin string, from time.Time) iter.Seq2[market.OrderStatus, error] {
+	q := OfAccount(address, coin).query(0, 0)
+	q.From, q.Newest = from, false
+	if len(names) == 1 && names[0] == FilledName {
+		return filled.Read(ctx, log, q)
+	}
+	return statuses(ctx, log, q)
+}
+
+// expectSince is how many orders of an account were probably filled since a client left.
+const expectSince = 100
+
+// statuses merges the statuses of both datasets, in the order that is asked for.
 func statuses(ctx context.Context, log *store.Log, q dataset.Query) iter.Seq2[market.OrderStatus, error] {
 	return func(yield func(market.OrderStatus, error) bool) {
 		a, stop := next(filled.Read(ctx, log, q))
@@ -137,7 +171,7 @@ func statuses(ctx context.Context, log *store.Log, q dataset.Query) iter.Seq2[ma
 				return
 			}
 			from := a
-			if !a.ok || b.ok && newer(&b.status, &a.status) {
+			if !a.ok || b.ok && newer(&b.status, &a.status) == q.Newest {
 				from = b
 			}
 			if !yield(from.status, nil) {
@@ -239,18 +273,23 @@ func latest(list iter.Seq2[market.OrderStatus, error], limit int) ([]market.Orde
 	return orders, nil
 }
 
-// Decode reads a row. The status passes [market.OrderStatus.Check]; Hash and
-// Builder are not stored.
+// Decode reads a row. The status passes [market.OrderStatus.Check].
 func Decode(r store.Row) (market.OrderStatus, error) {
 	var body struct {
 		Order  market.OrderStatus `json:"order"`
 		Status string             `json:"status"`
 		Time   int64              `json:"statusTimestamp"`
+
+		Hash       string `json:"hash"`
+		Builder    string `json:"builder"`
+		BuilderFee int64  `json:"builderFee"`
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return market.OrderStatus{}, err
 	}
 	s := body.Order
 	s.Address, s.Time, s.Status, s.Seq = r.Subject, body.Time, body.Status, r.Seq
+	s.Hash, s.Builder, s.BuilderFee = body.Hash, body.Builder, body.BuilderFee
+	s.Arrived.At = market.Arrival(r.Arrival)
 	return s, s.Check()
 }

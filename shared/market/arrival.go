@@ -1,0 +1,133 @@
+package market
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
+	"math"
+	"time"
+)
+
+// Arrival is the place of an event in the order in which the service learned of events, which
+// is not that of their times: twice the microseconds since 1970 at which it arrived, or a little
+// more where that is another's already. It is odd for an event that arrived late: one that
+// happened more than [LateAfter] before, or that was missed while nothing followed the venue.
+// 0 is not known.
+type Arrival int64
+
+// Arrived is when an event arrived: see [Arrival].
+type Arrived struct {
+	At Arrival
+	// Again reports that the event may be stored already, with an earlier place, which is then
+	// its place.
+	Again bool
+}
+
+// LateAfter is how long after it happened an event arrives at most that is not late.
+const LateAfter = 10 * time.Minute
+
+// ArrivalAt is the earliest place of what arrives at a time and is not late.
+func ArrivalAt(t time.Time) Arrival { return Arrival(2 * t.UnixMicro()) }
+
+// Late reports whether the event arrived late.
+func (a Arrival) Late() bool { return a&1 != 0 }
+
+// When is about when the event arrived.
+func (a Arrival) When() time.Time { return time.UnixMicro(int64(a >> 1)).UTC() }
+
+// Or is the place, or where it is not known that of something that arrived as it happened, ms.
+func (a Arrival) Or(ms int64) Arrival {
+	if a == 0 {
+		return ArrivalAt(time.UnixMilli(ms))
+	}
+	return a
+}
+
+// ArrivalCursor is how far somebody has events: all that arrived by Fresh, and of those that
+// arrived late all by Late. Both are apart as what is late waits behind what is not, for each
+// who is sent events.
+type ArrivalCursor struct {
+	Fresh, Late Arrival
+	of          string // digest of what the events are of; "" is anything
+}
+
+// CursorAt is the cursor of whoever has all events of something that arrived up to one; "" is
+// of anything.
+func CursorAt(of string, at Arrival) ArrivalCursor { return CursorBetween(of, at, at) }
+
+// CursorBetween is the cursor of some events, "" for any.
+func CursorBetween(of string, fresh, late Arrival) ArrivalCursor {
+	c := ArrivalCursor{Fresh: fresh, Late: late}
+	if of != "" {
+		c.of = cursorDigest(of)
+	}
+	return c
+}
+
+// Named is the cursor as one of some events.
+func (c *ArrivalCursor) Named(of string) ArrivalCursor { return CursorBetween(of, c.Fresh, c.Late) }
+
+// Before reports whether an event came after what the cursor stands for.
+func (c *ArrivalCursor) Before(a Arrival) bool {
+	if a.Late() {
+		return a > c.Late
+	}
+	return a > c.Fresh
+}
+
+// Is reports whether the cursor is one of some events.
+func (c *ArrivalCursor) Is(of string) bool { return c.of == "" || c.of == cursorDigest(of) }
+
+// arrivalCursorVersion opens the bytes of a cursor.
+const arrivalCursorVersion = 1
+
+// Text is the cursor as clients have it, opaque to them.
+func (c *ArrivalCursor) Text() string {
+	b := append(make([]byte, 0, 32), arrivalCursorVersion)
+	b = binary.AppendUvarint(b, uint64(c.Fresh))
+	b = binary.AppendVarint(b, int64(c.Fresh-c.Late))
+	b = append(b, c.of...)
+	return base64.RawURLEncoding.EncodeToString(append(b, checksum(b)))
+}
+
+var errArrivalCursor = errors.New("the cursor of an earlier frame, reply or answer")
+
+// ParseArrivalCursor reads the text of a cursor.
+func ParseArrivalCursor(text string) (c ArrivalCursor, err error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) < 4 || b[0] != arrivalCursorVersion || checksum(b[:len(b)-1]) != b[len(b)-1] {
+		return c, errArrivalCursor
+	}
+	b = b[1 : len(b)-1]
+	fresh, n := binary.Uvarint(b)
+	if n <= 0 || fresh > math.MaxInt64 {
+		return c, errArrivalCursor
+	}
+	behind, m := binary.Varint(b[n:])
+	if m <= 0 {
+		return c, errArrivalCursor
+	}
+	c = ArrivalCursor{Fresh: Arrival(fresh), Late: Arrival(fresh) - Arrival(behind), of: string(b[n+m:])}
+	if c.Fresh <= 0 || c.Late <= 0 || c.of != "" && len(c.of) != digestSize {
+		return ArrivalCursor{}, errArrivalCursor
+	}
+	return c, nil
+}
+
+const digestSize = 4
+
+// cursorDigest tells what cursors are of.
+func cursorDigest(of string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(of)) // never fails
+	return string(h.Sum(nil))
+}
+
+// checksum finds most texts that are no cursor.
+func checksum(b []byte) byte {
+	h := fnv.New32a()
+	_, _ = h.Write(b) // never fails
+	sum := h.Sum32()
+	return byte(sum ^ sum>>8 ^ sum>>16 ^ sum>>24)
+}
