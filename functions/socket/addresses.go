@@ -7,6 +7,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/text/strictjson"
 )
@@ -28,11 +29,15 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			return nil, err
 		}
 		if kind == "subscribe" {
+			from, err := channel.DecodeResume(m, c.feed.EventsOf(), s.clock())
+			if err != nil {
+				return nil, err
+			}
 			slots, err := s.slots(ctx, c)
 			if err != nil {
 				return nil, err
 			}
-			err = s.store.AddAddresses(ctx, c.Message, list, slots, connections.Reply{Frame: []byte(`{"type":"subscribe"}`)})
+			err = s.store.AddAddresses(ctx, c.Message, list, slots, connections.Reply{Frame: []byte(`{"type":"subscribe"}`), From: from})
 			if errors.Is(err, connections.ErrFull) {
 				return nil, api.Refuse(catalog.ReasonSubscriptionsExceeded, "the connection would follow more than %d addresses, the most that are accepted: use another connection", connections.MostAddresses)
 			}
@@ -49,7 +54,7 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 	case "close":
 		return nil, s.store.AskClose(ctx, c.Message) // the ingester closes, after the replies
 	}
-	return []byte(`{"type":"pong"}`), nil
+	return nil, nil // a ping is recorded, and the ingester answers
 }
 
 // addresses reads a list of at least one address.

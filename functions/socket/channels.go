@@ -22,20 +22,28 @@ func (s *socket) channelMessage(ctx context.Context, c client, body []byte) ([]b
 	if err != nil {
 		return nil, err
 	}
-	if method == "ping" {
-		return []byte(`{"channel":"pong"}`), nil
+	if method == "ping" { // it is recorded, and the ingester answers
+		return nil, nil
 	}
 	sub, err := channel.Decode(m["subscription"])
 	if err != nil {
 		return nil, err
 	}
 	if method == "subscribe" {
-		return nil, s.subscribe(ctx, c, sub, m["subscription"])
+		o, err := strictjson.Decode(m["subscription"], "subscription")
+		if err != nil {
+			return nil, err
+		}
+		from, err := channel.DecodeResume(o, sub.EventsOf(), s.clock())
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.subscribe(ctx, c, sub, from, m["subscription"])
 	}
 	return nil, s.unsubscribe(ctx, c, sub, m["subscription"])
 }
 
-func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscription, echo json.RawMessage) error {
+func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscription, from channel.Resume, echo json.RawMessage) error {
 	if err := s.checkMarket(ctx, &sub); err != nil {
 		return err
 	}
@@ -43,7 +51,9 @@ func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscripti
 	if err != nil {
 		return err
 	}
-	out, err := s.subscribeOrWait(ctx, c, sub, slots, echo)
+	reply := subscriptionResponse("subscribe", sub.Type, echo, "subscribed")
+	reply.From = from
+	out, err := s.subscribeOrWait(ctx, c, sub, slots, reply)
 	if err != nil || out.Changed {
 		return err
 	}
@@ -63,9 +73,9 @@ const switchPause = 100 * time.Millisecond
 // subscribeOrWait subscribes. Where the client follows another account on the channel, it
 // waits a little: the unsubscribe that was sent right before may be carried out beside
 // this message.
-func (s *socket) subscribeOrWait(ctx context.Context, c client, sub channel.Subscription, slots connections.Limits, echo json.RawMessage) (connections.Outcome, error) {
+func (s *socket) subscribeOrWait(ctx context.Context, c client, sub channel.Subscription, slots connections.Limits, reply connections.Reply) (connections.Outcome, error) {
 	subscribe := func() (connections.Outcome, error) {
-		return s.store.Subscribe(ctx, c.Message, sub, slots, subscriptionResponse("subscribe", sub.Type, echo, "subscribed"))
+		return s.store.Subscribe(ctx, c.Message, sub, slots, reply)
 	}
 	out, err := subscribe()
 	if err != nil || out.Changed || sameAccount(&out.Held, &sub) == nil {

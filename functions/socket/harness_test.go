@@ -201,6 +201,9 @@ func (p *peer) left() (reply string) {
 	}
 	for _, item := range out.Items {
 		text, of := attr.Text(item, "reply"), attr.Text(item, "sk")+" "+attr.Text(item, "by")
+		if item["ping"] != nil { // the messages of a minute are counted with it
+			text, of = p.pong(), fmt.Sprintf("ping %v %v", item["min"], item["msgs"])
+		}
 		if text == "" || p.seen[of] {
 			continue
 		}
@@ -212,6 +215,14 @@ func (p *peer) left() (reply string) {
 		reply = string(connections.Reply{Frame: []byte(text), Count: channel.Name(count)}.Counting(active[count]))
 	}
 	return reply
+}
+
+// pong is what the ingester answers a ping with, but for the cursor.
+func (p *peer) pong() string {
+	if p.feed == channel.FeedChannels {
+		return `{"channel":"pong"}`
+	}
+	return `{"type":"pong"}`
 }
 
 // says sends a message and fails the test when something else comes back.

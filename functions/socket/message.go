@@ -78,7 +78,11 @@ func (s *socket) message(ctx context.Context, event *events.APIGatewayWebsocketP
 func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketProxyRequest, c client) ([]byte, error) {
 	ctx, read := readunits.WithBudget(ctx, s.readUnits)
 	defer func() { s.meter.Read(c.Connection, s.spent(c.Caller, read)) }()
-	if err := s.meter.Message(ctx, c.Connection, len(event.Body)); err != nil {
+	count := s.meter.Message
+	if isPing(c.feed, event.Body) {
+		count = s.meter.Ping
+	}
+	if err := count(ctx, c.Connection, len(event.Body)); err != nil {
 		return nil, err
 	}
 	if err := s.spending.Check(ctx, c.AccessKey, c.Caller.Distributor); err != nil {
@@ -94,6 +98,23 @@ func (s *socket) handle(ctx context.Context, event *events.APIGatewayWebsocketPr
 		return s.channelMessage(ctx, c, []byte(event.Body))
 	}
 	return s.addressMessage(ctx, c, []byte(event.Body))
+}
+
+// isPing reports whether a message asks for a pong, which the ingester sends: it knows up to
+// where the client has events.
+func isPing(feed channel.Feed, body string) bool {
+	if len(body) > maxMessage {
+		return false
+	}
+	m, err := strictjson.Decode([]byte(body), "the message")
+	word := "type"
+	if feed == channel.FeedChannels {
+		word = "method"
+	}
+	if err == nil {
+		_, err = m.Choice(word, "ping")
+	}
+	return err == nil
 }
 
 // slots returns how many subscriptions the client's sub-key may have, as it is set now:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"sync"
@@ -28,10 +29,9 @@ const (
 type ledgerUpdates struct {
 	base
 	addressTopic
-	mu     sync.Mutex
-	cache  refCache[*ledgerList] // by address
-	seen   seen[ledgerKey]
-	recent recent[market.Ledger]
+	mu    *sync.Mutex           // that of arriving
+	cache refCache[*ledgerList] // by address
+	seen  seen[ledgerKey]
 }
 
 type ledgerKey struct {
@@ -68,8 +68,8 @@ type listedUpdate struct {
 }
 
 func newLedgerUpdates(b base) publisher {
-	ls := &ledgerUpdates{base: b}
-	ls.cache = newRefCache[*ledgerList](&ls.mu, b.loads.turn)
+	ls := &ledgerUpdates{base: b, mu: &b.arriving.mu}
+	ls.cache = newRefCache[*ledgerList](ls.mu, b.loads.turn)
 	if ls.history() {
 		ls.cache.pastIsRead = b.pastIsRead
 	} else {
@@ -79,7 +79,7 @@ func newLedgerUpdates(b base) publisher {
 }
 
 func (ls *ledgerUpdates) topic(address string) hub.Topic {
-	return hub.Topic{Guard: &ls.mu, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: ls.mu, Snapshot: func() [][]byte {
 		l, ok := ls.cache.shown(address)
 		if !ok {
 			return nil
@@ -90,10 +90,11 @@ func (ls *ledgerUpdates) topic(address string) hub.Topic {
 
 // snapshot is the frame of a snapshot. The caller holds ls.mu.
 func (ls *ledgerUpdates) snapshot(address string, l *ledgerList) []byte {
+	kind := snapshotMembers
 	if ls.cache.incomplete(address) {
-		return ledgerFrame(address, incompleteMembers, l.updates)
+		kind = incompleteMembers
 	}
-	return ledgerFrame(address, snapshotMembers, l.updates)
+	return ls.withCursor(address, ledgerFrame(address, kind, l.updates))
 }
 
 // history is what is stored, where a node is followed or there is no venue to ask.
@@ -113,13 +114,8 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 	if len(e.Ledgers) == 0 {
 		return
 	}
-	now := ls.Now()
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	ls.recent.forget(now)
 	for i := range e.Ledgers {
 		u := &e.Ledgers[i]
-		ls.recent.add(now, *u)
 		l, ok := ls.cache.get(u.Address)
 		if !ok || !ls.seen.add(ledgerKey{u.Address, u.Hash, u.Time, string(u.Delta)}, ledgerSeen) {
 			continue
@@ -130,7 +126,7 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 		}
 		l.cut()
 		ls.cache.changed(u.Address)
-		ls.hub.Publish(ls.topicName(u.Address), ledgerFrame(u.Address, updateMembers, []listedUpdate{one}), hub.Event)
+		ls.hub.PublishAt(ls.topicName(u.Address), ledgerFrame(u.Address, updateMembers, []listedUpdate{one}), int64(u.Arrived.At))
 	}
 }
 
@@ -151,8 +147,8 @@ func (ls *ledgerUpdates) prune() {
 // recentOf lists the recent updates of an account. The caller holds ls.mu.
 func (ls *ledgerUpdates) recentOf(address string) *ledgerList {
 	l := &ledgerList{since: ls.freshSince}
-	for i := range ls.recent.list {
-		if u := &ls.recent.list[i].one; u.Address == address {
+	for i := range ls.arriving.recentLedgers.list {
+		if u := &ls.arriving.recentLedgers.list[i].one; u.Address == address {
 			l.add(listedUpdate{u.Time, u.Hash, u.Delta})
 		}
 	}
@@ -242,9 +238,32 @@ func ledgerFrame(address, kind string, list []listedUpdate) []byte {
 		if i > first {
 			b = append(b, ',')
 		}
-		b = strconv.AppendInt(append(b, `{"time":`...), list[i].Time, 10)
-		b = jsontext.AppendString(append(b, `,"hash":`...), list[i].Hash)
-		b = append(append(append(b, `,"delta":`...), list[i].Delta...), '}')
+		b = list[i].append(b)
 	}
 	return append(b, `]}}`...)
 }
+
+func (u *listedUpdate) append(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"time":`...), u.Time, 10)
+	b = jsontext.AppendString(append(b, `,"hash":`...), u.Hash)
+	return append(append(append(b, `,"delta":`...), u.Delta...), '}')
+}
+
+func (ls *ledgerUpdates) replayed(ctx context.Context, address string, from time.Time) iter.Seq2[replayed, error] {
+	return replayedOf(ledgers.Newest(ctx, ls.Log, address, from, 0), ls.replay)
+}
+
+func (ls *ledgerUpdates) recent(about func(string) bool) []replayed {
+	return recentlyOf(&ls.arriving.recentLedgers, about, func(l *market.Ledger) string { return l.Address }, ls.replay)
+}
+
+func (ls *ledgerUpdates) replay(l *market.Ledger) replayed {
+	return replayed{l.Address, ledgerKey{l.Address, l.Hash, l.Time, string(l.Delta)}, l.Arrived.At, l.Time, (&listedUpdate{l.Time, l.Hash, l.Delta}).append(nil)}
+}
+
+func (ls *ledgerUpdates) replayFrame(address string, bodies [][]byte) []byte {
+	open := append(append(inChannel(channel.UserNonFundingLedgerUpdates), updateMembers...), `"user":`...)
+	return append(appendList(append(jsontext.AppendString(open, address), `,"nonFundingLedgerUpdates":`...), bodies), `}}`...)
+}
+
+func (ls *ledgerUpdates) datasets() []string { return []string{ledgers.Name} }

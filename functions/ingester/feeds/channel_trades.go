@@ -2,7 +2,7 @@ package feeds
 
 import (
 	"strings"
-	"sync"
+	"time"
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/gate/channel"
@@ -22,8 +22,8 @@ const (
 type trades struct {
 	base
 	coinTopic
-	mu    sync.Mutex
 	coins map[string]*tape
+	read  sharedTrades
 }
 
 type tape struct {
@@ -31,6 +31,7 @@ type tape struct {
 	last  [][]byte // encoded, oldest first
 	seen  seen[tradeKey]
 	fresh [][]byte // of the events that are being published
+	at    []market.Arrival
 }
 
 type tradeKey struct{ time, tid int64 }
@@ -40,11 +41,12 @@ func newTrades(b base) publisher { return &trades{base: b, coins: map[string]*ta
 // topic has a snapshot even of no trades at all, so that every subscription starts
 // with one.
 func (ts *trades) topic(coin string) hub.Topic {
-	return hub.Topic{Guard: &ts.mu, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: &ts.arriving.mu, Snapshot: func() [][]byte {
+		var last [][]byte
 		if c := ts.coins[coin]; c != nil {
-			return hub.Single(tradesFrame(c.last))
+			last = c.last
 		}
-		return hub.Single(tradesFrame(nil))
+		return hub.Single(ts.withCursor(coin, tradesFrame(last)))
 	}}
 }
 
@@ -60,34 +62,52 @@ func (ts *trades) publish(list []market.Trade) {
 	if len(list) == 0 {
 		return
 	}
-	since := ts.freshSince()
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	since, now := ts.freshSince(), ts.Now()
 	var touched []*tape
 	for i := range list {
 		t := &list[i]
+		c := ts.coin(t.Coin)
 		if t.Time < since {
+			ts.publishLate(c, t)
 			continue
 		}
-		c := ts.coin(t.Coin)
 		if !c.seen.add(tradeKey{t.Time, t.Tid}, tradesSeen) {
 			continue
 		}
 		if len(c.fresh) == 0 {
 			touched = append(touched, c)
 		}
-		c.fresh = append(c.fresh, t.AppendJSON(make([]byte, 0, 384)))
+		c.fresh, c.at = append(c.fresh, t.AppendJSON(make([]byte, 0, 384))), append(c.at, t.Arrival)
+		ts.arriving.recentTrades.add(now, *t)
 	}
 	for _, c := range touched {
 		c.last = append(c.last, c.fresh[max(0, len(c.fresh)-tapeLength):]...)
 		c.last = append(c.last[:0], c.last[max(0, len(c.last)-tapeLength):]...)
 		if ts.hub.Watched(c.topic) {
-			for rest := c.fresh; len(rest) > 0; rest = rest[min(len(rest), frameTrades):] {
-				ts.hub.Publish(c.topic, tradesFrame(rest[:min(len(rest), frameTrades)]), hub.Event)
+			for from := 0; from < len(c.fresh); from += frameTrades {
+				to := min(from+frameTrades, len(c.fresh))
+				ts.hub.PublishAt(c.topic, tradesFrame(c.fresh[from:to]), int64(c.at[to-1]))
 			}
 		}
 		clear(c.fresh)
-		c.fresh = c.fresh[:0]
+		c.fresh, c.at = c.fresh[:0], c.at[:0]
+	}
+}
+
+// consumeLate shows late trades to those who began with what came before.
+func (ts *trades) consumeLate(e *market.Events, _ bool) {
+	list := market.AppendTrades(nil, e.Fills)
+	for i := range list {
+		ts.publishLate(ts.coin(list[i].Coin), &list[i])
+	}
+}
+
+func (ts *trades) publishLate(c *tape, t *market.Trade) {
+	if c.seen.add(tradeKey{t.Time, t.Tid}, tradesSeen) {
+		ts.arriving.recentTrades.add(ts.Now(), *t)
+		if ts.hub.Watched(c.topic) {
+			ts.hub.PublishLate(c.topic, tradesFrame([][]byte{t.AppendJSON(nil)}), time.UnixMilli(t.Time), int64(t.Arrival))
+		}
 	}
 }
 

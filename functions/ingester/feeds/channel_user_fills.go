@@ -3,8 +3,10 @@ package feeds
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"quotary/functions/ingester/feeds/hub"
 	filldata "quotary/shared/data/fills"
@@ -21,9 +23,8 @@ const fillsKept = 500
 type userFills struct {
 	base
 	addressTopic
-	mu     sync.Mutex
-	cache  refCache[*fillList] // by address
-	recent recent[market.Fill]
+	mu    *sync.Mutex         // that of arriving
+	cache refCache[*fillList] // by address
 }
 
 // fillList is the last fills of one account, each as the venue writes it. Of one that was shed
@@ -59,18 +60,19 @@ func (l *fillList) shed() {
 type listedFill struct {
 	key  fillKey
 	seq  int64
+	at   market.Arrival
 	body []byte
 }
 
 func newUserFills(b base) publisher {
-	fs := &userFills{base: b}
-	fs.cache = newRefCache[*fillList](&fs.mu, b.loads.turn)
+	fs := &userFills{base: b, mu: &b.arriving.mu}
+	fs.cache = newRefCache[*fillList](fs.mu, b.loads.turn)
 	fs.cache.pastIsRead = b.pastIsRead
 	return fs
 }
 
 func (fs *userFills) topic(address string) hub.Topic {
-	return hub.Topic{Guard: &fs.mu, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: fs.mu, Snapshot: func() [][]byte {
 		l, ok := fs.cache.shown(address)
 		if !ok {
 			return nil
@@ -90,7 +92,10 @@ func (fs *userFills) snapshot(address string, l *fillList) [][]byte {
 	if fs.cache.incomplete(address) {
 		kind = incompleteMembers
 	}
-	return userFillsFrames(address, kind, newest)
+	frames := userFillsFrames(address, kind, newest)
+	last := len(frames) - 1
+	frames[last] = fs.withCursor(address, frames[last])
+	return frames
 }
 
 func (fs *userFills) history() bool { return true }
@@ -120,15 +125,10 @@ func (fs *userFills) add(list []market.Fill) {
 	if len(list) == 0 {
 		return
 	}
-	now := fs.Now()
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.recent.forget(now)
 	fresh := map[*fillList][]listedFill{}
 	owner := map[*fillList]string{}
 	for i := range list {
 		f := &list[i]
-		fs.recent.add(now, *f)
 		if l, ok := fs.cache.get(f.Address); ok {
 			if one, isNew := l.add(f); isNew {
 				fresh[l], owner[l] = append(fresh[l], one), f.Address
@@ -138,8 +138,10 @@ func (fs *userFills) add(list []market.Fill) {
 	for l, list := range fresh {
 		l.cut()
 		fs.cache.changed(owner[l])
-		for _, frame := range userFillsFrames(owner[l], updateMembers, list) {
-			fs.hub.Publish(fs.topicName(owner[l]), frame, hub.Event)
+		for len(list) > 0 {
+			n := fitting(list)
+			fs.hub.PublishAt(fs.topicName(owner[l]), userFillsFrames(owner[l], updateMembers, list[:n])[0], int64(list[n-1].at))
+			list = list[n:]
 		}
 	}
 }
@@ -161,8 +163,8 @@ func (fs *userFills) prune() {
 // recentOf lists the recent fills of an account. The caller holds fs.mu.
 func (fs *userFills) recentOf(address string) *fillList {
 	l := &fillList{known: map[fillKey]bool{}, since: fs.freshSince}
-	for i := range fs.recent.list {
-		if f := &fs.recent.list[i].one; f.Address == address {
+	for i := range fs.arriving.recentFills.list {
+		if f := &fs.arriving.recentFills.list[i].one; f.Address == address {
 			l.add(f)
 		}
 	}
@@ -190,7 +192,7 @@ func (fs *userFills) load(ctx context.Context, address string, l *fillList) erro
 // add puts a fill into the list at its place, and reports whether it is new to it; one
 // that is older than a full list is not.
 func (l *fillList) add(f *market.Fill) (listedFill, bool) {
-	one := listedFill{key: keyOf(f), seq: f.Seq}
+	one := listedFill{key: keyOf(f), seq: f.Seq, at: f.Arrived.At}
 	if l.known[one.key] {
 		return one, false
 	}
@@ -236,19 +238,48 @@ func (l *fillList) cut() {
 // least. Every frame of a snapshot says that it is one: clients that leave out
 // snapshots must not take its later frames for new fills.
 func userFillsFrames(address, kind string, list []listedFill) (frames [][]byte) {
-	open := append(append(inChannel(channel.UserFills), kind...), `"user":`...)
-	open = append(jsontext.AppendString(open, address), `,"fills":[`...)
-	b := slices.Clone(open)
-	for i := range list {
-		switch {
-		case len(b) == len(open):
-		case len(b)+len(list[i].body) > frameMost:
-			frames = append(frames, append(b, `]}}`...))
-			b = slices.Clone(open)
-		default:
-			b = append(b, ',')
+	for {
+		n := fitting(list)
+		bodies := make([][]byte, n)
+		for i := range bodies {
+			bodies[i] = list[i].body
 		}
-		b = append(b, list[i].body...)
+		frames = append(frames, userFillsFrame(address, kind, bodies))
+		if list = list[n:]; len(list) == 0 {
+			return frames
+		}
 	}
-	return append(frames, append(b, `]}}`...))
 }
+
+// fitting is how many of the fills a frame takes.
+func fitting(list []listedFill) (n int) {
+	for size := 0; n < len(list); n++ {
+		if size += len(list[n].body) + 1; n > 0 && size > frameMost {
+			break
+		}
+	}
+	return n
+}
+
+func userFillsFrame(address, kind string, bodies [][]byte) []byte {
+	open := append(append(inChannel(channel.UserFills), kind...), `"user":`...)
+	return append(appendList(append(jsontext.AppendString(open, address), `,"fills":`...), bodies), `}}`...)
+}
+
+func (fs *userFills) replayed(ctx context.Context, address string, from time.Time) iter.Seq2[replayed, error] {
+	return replayedOf(filldata.Since(ctx, fs.Log, address, from), fs.replay)
+}
+
+func (fs *userFills) recent(about func(string) bool) []replayed {
+	return recentlyOf(&fs.arriving.recentFills, about, func(f *market.Fill) string { return f.Address }, fs.replay)
+}
+
+func (fs *userFills) replay(f *market.Fill) replayed {
+	return replayed{f.Address, keyOf(f), f.Arrived.At, f.Time, f.AppendJSON(nil)}
+}
+
+func (fs *userFills) replayFrame(address string, bodies [][]byte) []byte {
+	return userFillsFrame(address, updateMembers, bodies)
+}
+
+func (fs *userFills) datasets() []string { return []string{filldata.Name} }

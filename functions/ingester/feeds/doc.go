@@ -21,6 +21,10 @@
 // sources, snapshots of an account's fills and ledger updates wait for it a while, then
 // say that they are incomplete, and are sent again when it is stored.
 //
+// Each event gets a place in the order of arrival when a source delivers it ([arriving]), is
+// published with a cursor of that place, and stored with it: a subscription that names a cursor
+// begins with what arrived behind it ([replay]).
+//
 // Nothing here is state that must survive: after a restart the table says who is
 // connected, and every subscription starts with a new snapshot. Events of the feeds of
 // addresses, which have none, are published from where the run before stopped, those

@@ -1,11 +1,13 @@
 package feeds
 
 import (
+	"context"
+	"iter"
 	"strconv"
-	"sync"
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/data/orders"
 	"quotary/shared/market"
 	"quotary/shared/text/jsontext"
 )
@@ -17,7 +19,6 @@ const ordersSeen = 100_000
 type orderFeed struct {
 	base
 	addressTopic
-	mu        sync.Mutex
 	seen      seen[int64] // order ids
 	published position
 }
@@ -34,30 +35,42 @@ func (of *orderFeed) consume(e *market.Events) {
 		return
 	}
 	since := of.freshSince()
-	of.mu.Lock()
-	defer of.mu.Unlock()
 	for i := range e.Orders {
 		s := &e.Orders[i]
 		if s.Status != market.StatusFilled || s.Time < since || !of.seen.add(s.Oid, ordersSeen) {
 			continue
 		}
 		if topic := of.topicName(s.Address); of.hub.Watched(topic) && of.published.advance(s.Time) {
-			of.hub.Publish(topic, append(appendFilled(inAddressFeed(), s), '}'), hub.Event)
+			of.hub.PublishAt(topic, append(appendFilled(inAddressFeed(), s), '}'), int64(s.Arrived.At))
 		}
 	}
 }
 
 // consumeLate publishes the orders that were filled long ago and that are new.
 func (of *orderFeed) consumeLate(e *market.Events, beforeStart bool) {
-	of.mu.Lock()
-	defer of.mu.Unlock()
 	for i := range e.Orders {
 		s := &e.Orders[i]
 		if topic := of.topicName(s.Address); s.Status == market.StatusFilled && of.hub.Watched(topic) && of.published.advanceLate(s.Time, beforeStart) && of.seen.add(s.Oid, ordersSeen) {
-			of.hub.PublishLate(topic, append(appendFilled(inAddressFeed(), s), '}'), time.UnixMilli(s.Time))
+			of.hub.PublishLate(topic, append(appendFilled(inAddressFeed(), s), '}'), time.UnixMilli(s.Time), int64(s.Arrived.At))
 		}
 	}
 }
+
+func (of *orderFeed) replayed(ctx context.Context, address string, from time.Time) iter.Seq2[replayed, error] {
+	return replayedOf(orders.FilledSince(ctx, of.Log, address, from), of.replay)
+}
+
+func (of *orderFeed) recent(about func(string) bool) []replayed {
+	return recentlyOf(&of.arriving.recentFilled, about, func(s *market.OrderStatus) string { return s.Address }, of.replay)
+}
+
+func (of *orderFeed) replay(s *market.OrderStatus) replayed {
+	return replayed{s.Address, s.Oid, s.Arrived.At, s.Time, appendFilled(nil, s)}
+}
+
+func (of *orderFeed) replayFrame(_ string, bodies [][]byte) []byte { return addressFrame(bodies) }
+
+func (of *orderFeed) datasets() []string { return []string{orders.OtherName} }
 
 // appendFilled appends a filled order as /ws/filled-orders has it.
 // What the venue has as null is null.

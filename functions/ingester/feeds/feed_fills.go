@@ -1,10 +1,13 @@
 package feeds
 
 import (
+	"context"
+	"iter"
 	"strconv"
-	"sync"
+	"time"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/data/fills"
 	"quotary/shared/market"
 	"quotary/shared/text/jsontext"
 )
@@ -13,7 +16,6 @@ import (
 type fillFeed struct {
 	base
 	addressTopic
-	mu        sync.Mutex    // orders what is published
 	seen      seen[fillKey] // what was published
 	published position
 }
@@ -25,26 +27,38 @@ func (ff *fillFeed) topic(string) hub.Topic { return hub.Topic{} }
 func (ff *fillFeed) position() *position { return &ff.published }
 
 func (ff *fillFeed) consume(e *market.Events) {
-	ff.mu.Lock()
-	defer ff.mu.Unlock()
 	for i := range e.Fills {
 		f := &e.Fills[i]
 		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advance(f.Time) && ff.seen.add(keyOf(f), fillsSeen) {
-			ff.hub.Publish(topic, append(appendFill(inAddressFeed(), f), '}'), hub.Event)
+			ff.hub.PublishAt(topic, append(appendFill(inAddressFeed(), f), '}'), int64(f.Arrived.At))
 		}
 	}
 }
 
 func (ff *fillFeed) consumeLate(e *market.Events, beforeStart bool) {
-	ff.mu.Lock()
-	defer ff.mu.Unlock()
 	for i := range e.Fills {
 		f := &e.Fills[i]
 		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advanceLate(f.Time, beforeStart) && ff.seen.add(keyOf(f), fillsSeen) {
-			ff.hub.PublishLate(topic, append(appendFill(inAddressFeed(), f), '}'), f.When())
+			ff.hub.PublishLate(topic, append(appendFill(inAddressFeed(), f), '}'), f.When(), int64(f.Arrived.At))
 		}
 	}
 }
+
+func (ff *fillFeed) replayed(ctx context.Context, address string, from time.Time) iter.Seq2[replayed, error] {
+	return replayedOf(fills.Since(ctx, ff.Log, address, from), ff.replay)
+}
+
+func (ff *fillFeed) recent(about func(string) bool) []replayed {
+	return recentlyOf(&ff.arriving.recentFills, about, func(f *market.Fill) string { return f.Address }, ff.replay)
+}
+
+func (ff *fillFeed) replay(f *market.Fill) replayed {
+	return replayed{f.Address, keyOf(f), f.Arrived.At, f.Time, appendFill(nil, f)}
+}
+
+func (ff *fillFeed) replayFrame(_ string, bodies [][]byte) []byte { return addressFrame(bodies) }
+
+func (ff *fillFeed) datasets() []string { return []string{fills.Name} }
 
 // appendFill appends a fill as /ws/fills has it.
 func appendFill(b []byte, f *market.Fill) []byte {

@@ -17,6 +17,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/data/arrivals"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/keys"
@@ -73,7 +74,8 @@ type Feeds struct {
 	late        []lateConsumer
 	candles     *candles
 	books       *books
-	fills       newFills
+	arriving    *arriving
+	resumes     *loads // of what is replayed
 	accounts    *accounts
 	snapshots   *loads // of what snapshots need
 	removals    removals
@@ -124,14 +126,15 @@ func New(config Config) *Feeds {
 	}
 	f := &Feeds{Config: config, clients: map[string]*client{}, counts: map[connections.CountAsked]bool{}, counting: map[string]bool{}, addresses: map[string]int{}, subscribed: map[string]int{}, connected: make(chan struct{}), waitUntil: time.Now().Add(catchUpMost),
 		answered: make(chan connections.Pending, answeredMost)}
-	f.fills.now = config.Now
+	f.arriving = &arriving{now: config.Now, begun: config.Now().UnixMilli(), late: arrivals.Late{Series: config.Series}}
+	f.resumes = newLoads()
 	f.connectedSince.Store(math.MaxInt64)
 	f.removals = newRemovals()
 	f.gatewayRate = newGatewayRate(config.Rate)
-	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.gatewayRate.Wait, Topic: f.topic, Gone: f.gone})
+	f.hub = hub.New(hub.Config{Sink: config.Gateway, Admit: f.gatewayRate.Wait, Topic: f.topic, Gone: f.gone, Cursor: cursorText})
 	f.accounts = newAccounts(&f.Config, f.hub)
 	f.snapshots = newLoads()
-	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts, loads: f.snapshots})
+	f.publishers = newPublishers(base{Config: &f.Config, hub: f.hub, accounts: f.accounts, loads: f.snapshots, arriving: f.arriving})
 	for _, name := range slices.Sorted(maps.Keys(f.publishers)) {
 		if c, ok := f.publishers[name].(consumer); ok {
 			f.consumers = append(f.consumers, c)
@@ -228,7 +231,7 @@ func (f *Feeds) restore(ctx context.Context) error {
 	if ms, err := strconv.ParseInt(string(body), 10, 64); err == nil {
 		f.repliedBefore = time.UnixMilli(ms)
 	}
-	return f.resume(ctx)
+	return f.restorePositions(ctx)
 }
 
 // save saves up to when replies and events of accounts were sent, and forgets what
@@ -237,7 +240,7 @@ func (f *Feeds) save(ctx context.Context) error {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
 	var saved time.Time
-	savePositions := f.savePositions()
+	savePositions, saveStored := f.savePositions(), f.saveStored()
 	pruned := f.Now()
 	for {
 		select {
@@ -255,6 +258,7 @@ func (f *Feeds) save(ctx context.Context) error {
 			}
 		}
 		savePositions(ctx)
+		saveStored(ctx)
 		if now.Sub(pruned) >= pruneEvery {
 			pruned = now
 			f.prune()
@@ -266,7 +270,7 @@ func (f *Feeds) prune() {
 	f.mu.Lock()
 	since := int64(math.MaxInt64)
 	for _, c := range f.clients {
-		since = min(since, c.At.UnixMilli())
+		since = min(since, c.since())
 	}
 	f.connectedSince.Store(since)
 	f.mu.Unlock()
@@ -286,11 +290,29 @@ func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 			f.awaitConnections(ctx)
 		}
 		f.publish(&d.Events)
+		if err := f.noteLate(ctx, &d.Events); err != nil {
+			return err
+		}
 		d.Events.BBOs = nil
 		if !positions && d.Events.Len() == 0 {
 			return nil
 		}
 		return next(ctx, d)
+	}
+}
+
+// noteLate notes how far back late events lie, for those who resume. It tries until ctx ends:
+// what is stored before that is noted may never be found.
+func (f *Feeds) noteLate(ctx context.Context, e *market.Events) error {
+	for try := 0; ; try++ {
+		err := f.arriving.noteLate(ctx, e)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		f.Logger.Warn("cannot note that events are late; trying again", "error", err.Error())
+		if err := claims.Wait(ctx, try); err != nil {
+			return err
+		}
 	}
 }
 
@@ -312,19 +334,26 @@ func (f *Feeds) awaitConnections(ctx context.Context) {
 
 // publish brings the state of the market up to date and publishes what changed.
 func (f *Feeds) publish(e *market.Events) {
-	events, late := *e, market.Events{}
-	since := f.connectedSince.Load()
-	events.Fills, late.Fills = f.fills.filter(e.Fills, since)
-	late.Orders = ordersBetween(e.Orders, since, f.Now().Add(-freshFor).UnixMilli()-1)
+	if len(e.Fills)+len(e.Orders)+len(e.Ledgers)+len(e.Trades) == 0 {
+		for _, c := range f.consumers {
+			c.consume(e)
+		}
+		return
+	}
+	f.arriving.mu.Lock()
+	defer f.arriving.mu.Unlock()
+	since := f.connectedSince.Load() // under the lock: whoever begins with what came before has said so
+	events, late := f.arriving.arrive(e, f.Now().Add(-freshFor).UnixMilli())
 	for _, c := range f.consumers {
 		c.consume(&events)
 	}
-	f.publishLate(&late, false)
+	f.publishLate(between(&late, since, math.MaxInt64), false)
 }
 
 // Applied takes a batch that the pipeline has applied to its projections. It is
 // called by the pipeline, to which what is folded belongs.
 func (f *Feeds) Applied(e *market.Events, folded Folded) {
+	f.arriving.stored(e)
 	f.candles.applied(e, folded)
 	f.accounts.applied(e, folded)
 }

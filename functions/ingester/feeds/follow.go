@@ -24,6 +24,20 @@ type client struct {
 	sent      uint64               // frames delivered when the sweeper last looked
 	alive     time.Time            // when the sweeper last had reason to think that the client is there
 	active    map[channel.Name]int // subscriptions, by channel
+	resumed   bool                 // it asked for what came before
+}
+
+// since is from when on what happened concerns the client, ms.
+func (c *client) since() int64 {
+	if c.resumed {
+		return 0
+	}
+	return c.At.UnixMilli()
+}
+
+// hasCursors reports whether replies to the client carry a cursor.
+func (c *client) hasCursors() bool {
+	return c.Feed == channel.FeedChannels || c.Feed.EventsOf() != ""
 }
 
 // subscribed is a subscription of /ws; one that replaces another of the same key
@@ -75,6 +89,10 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 		if c := f.clients[e.Connection]; c != nil && e.At.After(c.Seen) {
 			c.Seen = e.At
 		}
+	case connections.Pinged:
+		if c := f.clients[e.Connection]; c != nil {
+			f.reply(c, f.unsent(c.pong(), e.At, e.Found), true)
+		}
 	case connections.Subscribed:
 		f.subscribe(ctx, &e)
 	case connections.Unsubscribed:
@@ -82,10 +100,12 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 	case connections.AddressesAdded:
 		f.addAddresses(ctx, &e)
 	case connections.AddressesRemoved:
-		f.follows(e.Connection, e.Addresses, false)
+		if c := f.clients[e.Connection]; c != nil {
+			f.follows(c, e.Addresses, false, false)
+		}
 	case connections.Answer:
 		if c := f.clients[e.Connection]; c != nil {
-			f.reply(e.Connection, f.unsent(e.Reply.Counting(c.active[e.Reply.Count]), e.At, e.Found))
+			f.reply(c, f.unsent(e.Reply.Counting(c.active[e.Reply.Count]), e.At, e.Found), false)
 		}
 		f.done(e.Pending)
 	case connections.StatAsked:
@@ -99,20 +119,45 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 	}
 }
 
+// begunBefore reports whether an earlier run of the feeds has replied to a message.
+func (f *Feeds) begunBefore(at time.Time, found bool) bool {
+	return found && !f.caughtUp.Load() && at.Before(f.repliedBefore)
+}
+
 // unsent is a reply, or nil where an earlier run of the feeds has sent it.
 func (f *Feeds) unsent(reply []byte, at time.Time, found bool) []byte {
-	if len(reply) == 0 || found && !f.caughtUp.Load() && at.Before(f.repliedBefore) {
+	if len(reply) == 0 || f.begunBefore(at, found) {
 		return nil
 	}
 	f.replied.Store(f.Now().UnixMilli())
 	return reply
 }
 
-// reply sends a reply to a client, unless it is nil. The caller holds f.mu.
-func (f *Feeds) reply(id string, reply []byte) {
-	if reply != nil {
-		_ = f.hub.Send(id, reply) // an overflow calls f.gone, an end is in the table
+// reply sends a reply to a client, unless it is nil: with the present cursor, or without. The
+// caller holds f.mu.
+func (f *Feeds) reply(c *client, reply []byte, cursor bool) {
+	f.arriving.mu.Lock()
+	defer f.arriving.mu.Unlock()
+	f.send(c, reply, cursor)
+}
+
+// send is reply of a caller who holds the lock of [arriving] too.
+func (f *Feeds) send(c *client, reply []byte, cursor bool) {
+	switch {
+	case reply == nil:
+	case cursor && c.hasCursors():
+		_ = f.hub.SendAt(c.ID, reply, int64(f.arriving.next(false))) // an overflow calls f.gone, an end is in the table
+	default:
+		_ = f.hub.Send(c.ID, reply) // likewise
 	}
+}
+
+// pong is the answer to a ping.
+func (c *client) pong() []byte {
+	if c.Feed == channel.FeedChannels {
+		return []byte(`{"channel":"pong"}`)
+	}
+	return []byte(`{"type":"pong"}`)
 }
 
 // subscribe begins a subscription of /ws: its reply, then the snapshot, then what
@@ -140,13 +185,28 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 	if p, ok := p.(preparer); ok {
 		load, release = p.prepare(c.Distributor, &e.Subscription)
 	}
+	id, key := c.ID, e.Key()
+	still := func(c *client) []string {
+		if c.subs[key] != sub {
+			return nil
+		}
+		return []string{topic}
+	}
+	resume := f.newResume(string(e.Type), p, e.Reply.From, []string{p.about(&e.Subscription)}, e.At, e.Found)
+	cursor := e.EventsOf() != ""
 	if load == nil {
-		_ = f.hub.Subscribe(c.ID, topic, reply) // as in reply
+		f.arriving.mu.Lock()
+		defer f.arriving.mu.Unlock()
+		f.send(c, reply, cursor && resume == nil)
+		if resume != nil {
+			f.resume(ctx, c, resume, nil, nil, still)
+		} else {
+			_ = f.hub.Subscribe(id, topic, nil) // as in reply
+		}
 		return
 	}
-	f.reply(c.ID, reply)
+	f.reply(c, reply, cursor && resume == nil)
 	// The stores are asked beside the loop: other clients do not wait for it.
-	id, key := c.ID, e.Key()
 	begin := func() {
 		f.loads.Go(func() {
 			defer release()
@@ -159,6 +219,11 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 				_ = f.hub.Subscribe(id, topic, nil) // as in reply
 			}
 		})
+	}
+	if resume != nil {
+		begin = func() {
+			f.resume(ctx, c, resume, load, release, still)
+		}
 	}
 	if h, ok := p.(historian); ok && h.history() && !f.pastWaited {
 		c.wait(key, begin)
@@ -204,8 +269,36 @@ func (f *Feeds) addAddresses(ctx context.Context, e *connections.AddressesAdded)
 		})
 		return
 	}
-	f.reply(e.Connection, f.unsent(e.Reply.Frame, e.At, e.Found))
-	f.follows(e.Connection, e.Addresses, true)
+	if c == nil {
+		return
+	}
+	reply := f.unsent(e.Reply.Frame, e.At, e.Found)
+	var resume *replay
+	if len(e.Addresses) > 0 {
+		resume = f.newResume(string(c.Feed), f.publishers[string(c.Feed)], e.Reply.From, e.Addresses, e.At, e.Found)
+	}
+	f.arriving.mu.Lock() // the reply's cursor is that with which the events begin
+	defer f.arriving.mu.Unlock()
+	f.send(c, reply, resume == nil)
+	f.follows(c, e.Addresses, true, resume == nil)
+	if resume != nil {
+		f.resume(ctx, c, resume, nil, nil, func(c *client) (topics []string) {
+			for _, address := range e.Addresses {
+				if topic, _ := f.topicOf(string(c.Feed), &channel.Subscription{User: address, Dex: c.Dex}); c.addresses[address] {
+					topics = append(topics, topic)
+				}
+			}
+			return topics
+		})
+	}
+}
+
+// newResume is nil where a subscription begins now, or has begun under an earlier run.
+func (f *Feeds) newResume(name string, p publisher, from channel.Resume, subjects []string, at time.Time, found bool) *replay {
+	if f.begunBefore(at, found) {
+		return nil
+	}
+	return newReplay(name, p, from, subjects)
 }
 
 // What is sent to a client whose distributor's connections would follow, or have, too much
@@ -235,7 +328,9 @@ func (f *Feeds) refuse(ctx context.Context, connection string, takeBack func() e
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.reply(connection, why)
+	if c := f.clients[connection]; c != nil {
+		f.reply(c, why, false)
+	}
 }
 
 // refusePauses are between tries to take back what is refused.
@@ -248,13 +343,9 @@ func addTo(counts map[string]int, distributor string, n int) {
 	}
 }
 
-// follows begins or ends to follow addresses on an address feed. The caller holds
-// f.mu.
-func (f *Feeds) follows(id string, addresses []string, on bool) {
-	c := f.clients[id]
-	if c == nil {
-		return
-	}
+// follows begins or ends to follow addresses on an address feed: what begins with what came
+// before is not published yet. The caller holds f.mu.
+func (f *Feeds) follows(c *client, addresses []string, on, published bool) {
 	before := len(c.addresses)
 	for _, address := range addresses {
 		topic, p := f.topicOf(string(c.Feed), &channel.Subscription{User: address, Dex: c.Dex})
@@ -262,10 +353,12 @@ func (f *Feeds) follows(id string, addresses []string, on bool) {
 		case p == nil:
 		case on:
 			c.addresses[address] = true
-			_ = f.hub.Subscribe(id, topic, nil) // as in reply
+			if published {
+				_ = f.hub.Subscribe(c.ID, topic, nil) // as in reply
+			}
 		default:
 			delete(c.addresses, address)
-			f.hub.Unsubscribe(id, topic)
+			f.hub.Unsubscribe(c.ID, topic)
 		}
 	}
 	addTo(f.addresses, c.Distributor, len(c.addresses)-before)
@@ -281,7 +374,7 @@ func (f *Feeds) stat(e connections.StatAsked) {
 	if !ok {
 		return
 	}
-	f.reply(c.ID, statFrame(len(c.addresses), figures))
+	f.reply(c, statFrame(len(c.addresses), figures), false)
 	f.done(e.Pending)
 }
 

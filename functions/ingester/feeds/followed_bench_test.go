@@ -26,7 +26,7 @@ func BenchmarkFollowedAddresses(b *testing.B) {
 						f.clients[id] = &client{Connection: connections.Connection{ID: id, Distributor: "acme", Feed: feed}, addresses: map[string]bool{}}
 						f.hub.Connect(hub.Conn{ID: id, Of: "acme"})
 					}
-					f.follows(id, []string{fmt.Sprintf("0x%040x", i)}, true)
+					f.follows(f.clients[id], []string{fmt.Sprintf("0x%040x", i)}, true, true)
 				}
 				for len(f.accounts.changes) > 0 {
 					f.accounts.applyChanges(time.Now())

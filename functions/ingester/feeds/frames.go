@@ -19,6 +19,9 @@ func inChannel(name channel.Name) []byte {
 	return append(append(append(make([]byte, 0, 1024), `{"channel":"`...), name...), `","data":`...)
 }
 
+// addressFrame is the frame of a feed of addresses with one event.
+func addressFrame(bodies [][]byte) []byte { return append(append(inAddressFeed(), bodies[0]...), '}') }
+
 // inAddressFeed opens a frame of a feed of addresses; what is appended to it is the
 // data, and a closing brace ends it.
 func inAddressFeed() []byte { return append(make([]byte, 0, 768), `{"type":"data","data":`...) }

@@ -45,9 +45,10 @@ type world struct {
 	config  func(*Config) // changes what the feeds run on; nil for nothing
 
 	mu       sync.Mutex
-	now      time.Time // moved by the test; zero is the time of the day
-	inbox    map[string][]string
-	gone     map[string]bool // clients that are not there any longer
+	now      time.Time           // moved by the test; zero is the time of the day
+	inbox    map[string][]string // frames, without their cursors
+	cursors  map[string][]string // of those that have one
+	gone     map[string]bool     // clients that are not there any longer
 	closed   map[string]bool
 	probes   []string // clients that were probed, in order
 	keys     map[string]keys.Status
@@ -64,7 +65,7 @@ const probeSoon = 2 * time.Second
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := storetest.DynamoDB(t)
-	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, gone: map[string]bool{},
+	w := &world{t: t, db: db, prefix: storetest.Tables(t, db), inbox: map[string][]string{}, cursors: map[string][]string{}, gone: map[string]bool{},
 		closed: map[string]bool{}, keys: map[string]keys.Status{"key": {Level: keys.NewLevel(catalog.Actions()...)}}}
 	w.table = connections.New(db, w.prefix+schema.ConnectionsTable, w.clock)
 	endpoint := storetest.Endpoint(t)
@@ -97,7 +98,12 @@ func (w *world) Post(_ context.Context, c hub.Conn, frame []byte) error {
 	if w.gone[c.ID] {
 		return hub.ErrGone
 	}
-	w.inbox[c.ID] = append(w.inbox[c.ID], string(frame))
+	text := string(frame)
+	if plain, rest, ok := strings.Cut(text, `,"cursor":"`); ok {
+		text = plain + "}"
+		w.cursors[c.ID] = append(w.cursors[c.ID], strings.TrimSuffix(rest, `"}`))
+	}
+	w.inbox[c.ID] = append(w.inbox[c.ID], text)
 	return nil
 }
 

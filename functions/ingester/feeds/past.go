@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"quotary/shared/market"
@@ -50,21 +51,24 @@ func (c *Config) pastIsRead() bool {
 }
 
 // Past takes events that were missed before the start, up to a time (ms): from then on
-// they come through [Feeds.Tap].
+// they come through [Feeds.Tap] too, and whichever has one first publishes it.
 func (f *Feeds) Past(ctx context.Context, e *market.Events, until int64) {
-	if len(e.Fills)+len(e.Orders) == 0 {
+	if len(e.Fills)+len(e.Orders)+len(e.Ledgers) == 0 {
 		return
 	}
 	f.awaitConnections(ctx)
-	since := f.connectedSince.Load()
-	var missed market.Events
-	for i := range e.Fills {
-		if at := e.Fills[i].Time; since <= at && at <= until {
-			missed.Fills = append(missed.Fills, e.Fills[i])
-		}
+	f.arriving.mu.Lock()
+	since := f.connectedSince.Load() // as in publish
+	fresh, late := f.arriving.arrive(e, max(until+1, f.Now().Add(-freshFor).UnixMilli()))
+	for _, c := range f.consumers {
+		c.consume(&fresh)
 	}
-	missed.Orders = ordersBetween(e.Orders, since, until)
-	f.publishLate(&missed, true)
+	f.publishLate(between(&late, since, until), true)
+	f.publishLate(between(&late, max(since, until+1), math.MaxInt64), false)
+	f.arriving.mu.Unlock()
+	if err := f.noteLate(ctx, e); err != nil {
+		f.Logger.Warn("it is not noted that events are late", "error", err.Error()) // ctx has ended
+	}
 }
 
 // publishLate publishes late events.
@@ -77,12 +81,19 @@ func (f *Feeds) publishLate(e *market.Events, beforeStart bool) {
 	}
 }
 
-// ordersBetween are those of two times, both inclusive, ms.
-func ordersBetween(list []market.OrderStatus, from, to int64) (between []market.OrderStatus) {
-	for i := range list {
-		if at := list[i].Time; from <= at && at <= to {
-			between = append(between, list[i])
+// between are the fills and orders of two times, both inclusive, ms.
+func between(e *market.Events, from, to int64) *market.Events {
+	within := func(ms int64) bool { return from <= ms && ms <= to }
+	all := market.Events{}
+	for i := range e.Fills {
+		if within(e.Fills[i].Time) {
+			all.Fills = append(all.Fills, e.Fills[i])
 		}
 	}
-	return between
+	for i := range e.Orders {
+		if within(e.Orders[i].Time) {
+			all.Orders = append(all.Orders, e.Orders[i])
+		}
+	}
+	return &all
 }

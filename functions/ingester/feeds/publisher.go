@@ -37,7 +37,7 @@ var publishers = map[string]func(base) publisher{
 // topics, and publishes what changes.
 //
 // A publisher may also be a [consumer], a [lateConsumer], a [preparer], a [historian], a
-// [runner], a [pruner] or a [resumer].
+// [runner], a [pruner], a [resumer] or a [replayer].
 type publisher interface {
 	// about says what a subscription shows, the same for all that show the same. On a
 	// feed of addresses User and Dex of the subscription are set.
@@ -48,8 +48,9 @@ type publisher interface {
 
 // A consumer publishes what sources deliver.
 type consumer interface {
-	// consume is called by several sources at a time. The fills are those that no source
-	// delivered before. It must not change the events or keep them.
+	// consume is called by several sources at a time, but with fills, orders, ledger updates and
+	// trades by one, which holds the lock of [arriving]. Fills and ledger updates are those that
+	// no source delivered before. It must not change the events or keep them.
 	consume(e *market.Events)
 }
 
@@ -57,8 +58,8 @@ type consumer interface {
 // to those who were connected then: what a source delivers late, and what was missed
 // before the start.
 type lateConsumer interface {
-	// consumeLate takes events that somebody who is connected may have missed. It must
-	// not change them or keep them. Those before the start come again where it is
+	// consumeLate takes events that somebody who is connected may have missed, under the lock of
+	// [arriving]. It must not change them or keep them. Those before the start come again where it is
 	// interrupted.
 	consumeLate(e *market.Events, beforeStart bool)
 }
@@ -97,7 +98,8 @@ type subscribers interface {
 	Followers(topics ...string) []string
 	Watched(topic string) bool
 	Publish(topic string, frame []byte, kind hub.Kind)
-	PublishLate(topic string, frame []byte, at time.Time)
+	PublishAt(topic string, frame []byte, place int64)
+	PublishLate(topic string, frame []byte, at time.Time, place int64)
 }
 
 // base is what publishers share.
@@ -107,6 +109,7 @@ type base struct {
 	hub      subscribers
 	accounts *accounts
 	loads    *loads
+	arriving *arriving
 }
 
 // topicName names a topic: by its publisher, and what it is about.
@@ -172,7 +175,7 @@ func (f *Feeds) topicOf(name string, s *channel.Subscription) (string, publisher
 
 // freshFor is how old an event may be that is published as what happens now. What a
 // source delivers of longer ago is late, see [lateConsumer].
-const freshFor = 10 * time.Minute
+const freshFor = market.LateAfter
 
 // freshSince is the time from which on events are published, ms.
 func (b *base) freshSince() int64 { return b.Now().Add(-freshFor).UnixMilli() }

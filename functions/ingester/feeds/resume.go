@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"quotary/shared/backoff"
+	"quotary/shared/data/arrivals"
+	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
@@ -96,10 +98,13 @@ func (f *Feeds) positions() positions {
 	return all
 }
 
-// resume reads up to when an earlier run has published events.
-func (f *Feeds) resume(ctx context.Context) error {
+// restorePositions reads up to when an earlier run has published events.
+func (f *Feeds) restorePositions(ctx context.Context) error {
 	body, err := f.claim(ctx, positionSource)
 	if err != nil {
+		return err
+	}
+	if err := f.restorePlace(ctx); err != nil {
 		return err
 	}
 	var saved positions
@@ -118,6 +123,55 @@ func (f *Feeds) resume(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// placesAfter is how far behind the places that an earlier run has saved those of this one begin,
+// where the clock says less: more than it gave since.
+const placesAfter = 5 * time.Second
+
+// restorePlace has places go on behind those of an earlier run, whatever the clock was there.
+func (f *Feeds) restorePlace(ctx context.Context) error {
+	body, err := f.claim(ctx, arrivals.StoredSource)
+	if err != nil {
+		return err
+	}
+	saved, err := arrivals.ParseStored(body)
+	if err != nil {
+		f.Logger.Warn("cannot read up to where events are stored", "error", err.Error())
+	}
+	present := max(market.ArrivalAt(f.Now()), market.ArrivalAt(saved.When().Add(placesAfter)))
+	f.arriving.mu.Lock()
+	f.arriving.present = present
+	f.arriving.mu.Unlock()
+	for try := 0; ; try++ { // before any is given: the next run begins behind
+		err := arrivals.SaveStored(ctx, f.Series, present)
+		if err == nil || errors.Is(err, store.ErrFenced) || ctx.Err() != nil {
+			return err
+		}
+		f.Logger.Warn("cannot save from where on events arrive; trying again", "error", err.Error())
+		if err := claims.Wait(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// saveStored returns what saves, whenever it is called, up to which place events are stored.
+func (f *Feeds) saveStored() func(context.Context) {
+	var saved market.Arrival
+	var at time.Time
+	return func(ctx context.Context) {
+		f.arriving.mu.Lock()
+		stored := f.arriving.storedUpTo()
+		f.arriving.mu.Unlock()
+		if stored == saved || f.Now().Sub(at) < positionEvery {
+			return
+		}
+		if err := arrivals.SaveStored(ctx, f.Series, stored); err == nil {
+			saved, at = stored, f.Now()
+		} else if ctx.Err() == nil {
+			f.Logger.Warn("cannot save up to where events are stored", "error", err.Error())
+		}
+	}
 }
 
 // claims are the pauses between two tries to claim a checkpoint.

@@ -42,6 +42,7 @@ type Channel struct {
 	// Account says that the channel follows an account: a connection has one
 	// subscription of it, and replies carry neither a status nor a count.
 	Account bool
+	events  bool // it shows events, whose frames have cursors
 	members []member
 	// check refuses or completes what the members alone cannot; nil for nothing.
 	check func(*Subscription) error
@@ -49,14 +50,14 @@ type Channel struct {
 
 // Channels lists the channels of /ws, in the order in which errors name them.
 var Channels = []Channel{
-	{Name: Trades, members: []member{coin}},
+	{Name: Trades, events: true, members: []member{coin}},
 	{Name: OpenOrders, Account: true, members: []member{user, dex}},
 	{Name: AccountState, Account: true, members: []member{user, dex}},
 	{Name: L2Book, members: []member{coin, figures, mantissa, fast}, check: checkBook},
 	{Name: BBO, members: []member{coin}},
 	{Name: Candle, members: []member{coin, interval}},
-	{Name: UserFills, Account: true, members: []member{user, aggregateByTime}},
-	{Name: UserNonFundingLedgerUpdates, Account: true, members: []member{user}},
+	{Name: UserFills, Account: true, events: true, members: []member{user, aggregateByTime}},
+	{Name: UserNonFundingLedgerUpdates, Account: true, events: true, members: []member{user}},
 	{Name: AllMids, members: []member{dex}},
 	{Name: ActiveAssetCtx, members: []member{coin}},
 	{Name: OrderUpdates, Account: true, members: []member{user}},

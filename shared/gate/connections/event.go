@@ -31,6 +31,13 @@ type (
 		At         time.Time
 	}
 
+	// Pinged is a client that asks for a pong. It comes again after a restart.
+	Pinged struct {
+		Connection string
+		At         time.Time
+		Found      bool // as in [Subscribed]
+	}
+
 	// Subscribed is a new subscription of /ws. Whoever has no room for it calls
 	// [Store.RefuseSubscription].
 	Subscribed struct {
@@ -115,6 +122,7 @@ func (Reset) event()            {}
 func (Live) event()             {}
 func (Connected) event()        {}
 func (Seen) event()             {}
+func (Pinged) event()           {}
 func (Subscribed) event()       {}
 func (Unsubscribed) event()     {}
 func (AddressesAdded) event()   {}

@@ -27,6 +27,7 @@ const (
 	attrEndpoint    = "url"
 	attrAt          = "at"   // when it was written, ms
 	attrSeen        = "seen" // ms
+	attrPinged      = "ping" // when the client last asked for a pong, ms
 	attrGeneration  = "gen"
 	attrClosing     = "closing" // since when the connection is being removed, ms
 
@@ -38,6 +39,7 @@ const (
 	attrSubscription = "sub" // JSON
 	attrReply        = "reply"
 	attrCount        = "count"
+	attrFrom         = "from"
 	attrAddresses    = "addrs"
 	attrExpiry       = "exp" // seconds
 
@@ -121,6 +123,9 @@ func (r *Reply) into(it item) {
 	}
 	if r.Count != "" {
 		it[attrCount] = attr.S(string(r.Count))
+	}
+	if from := r.From.Text(); from != "" {
+		it[attrFrom] = attr.S(from)
 	}
 }
 
@@ -211,7 +216,7 @@ func (im *image) subscription() (s channel.Subscription) {
 }
 
 func (im *image) reply() Reply {
-	return Reply{[]byte(im.text[attrReply]), channel.Name(im.text[attrCount])}
+	return Reply{[]byte(im.text[attrReply]), channel.Name(im.text[attrCount]), channel.ResumeOf(im.text[attrFrom])}
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

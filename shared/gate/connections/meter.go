@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ const (
 // Meter counts the messages of clients and records when they sent the last one. Each
 // instance counts for itself, and records what it has counted when no instance has
 // recorded a message for 15 s, or when it has 50 messages, 256 KB or 1,000 read units: so a client that
-// keeps to its budget costs one write in 15 s and a read, eventually consistent, of each
+// keeps to its budget costs one write in 15 s, or one a ping, and a read, eventually consistent, of each
 // instance, and one that does not is found within 50 messages of each instance. What is
 // recorded counts for the minute in which it is.
 type Meter struct {
@@ -77,6 +78,16 @@ func (m *Meter) Read(id string, units float64) {
 // Message counts a message of a client. The error is [ErrFlood] where the client has sent, or
 // read, more than its budget this minute, or [ErrGone].
 func (m *Meter) Message(ctx context.Context, id string, bytes int) error {
+	return m.count(ctx, id, bytes, false)
+}
+
+// Ping is [Meter.Message] of one that asks for a pong. It is always recorded: the ingester
+// answers it ([Pinged]).
+func (m *Meter) Ping(ctx context.Context, id string, bytes int) error {
+	return m.count(ctx, id, bytes, true)
+}
+
+func (m *Meter) count(ctx context.Context, id string, bytes int, ping bool) error {
 	now := m.store.clock()
 	m.mu.Lock()
 	defer m.mu.Unlock() // an instance handles one message at a time
@@ -87,7 +98,7 @@ func (m *Meter) Message(ctx context.Context, id string, bytes int) error {
 	}
 	t.messages++
 	t.bytes += int64(bytes)
-	if t.messages < meterMessages && t.bytes < meterBytes && t.reads < meterReads {
+	if !ping && t.messages < meterMessages && t.bytes < meterBytes && t.reads < meterReads {
 		if now.Sub(t.seen) < SeenEvery {
 			return nil
 		}
@@ -98,7 +109,7 @@ func (m *Meter) Message(ctx context.Context, id string, bytes int) error {
 			return nil
 		}
 	}
-	sent, err := m.store.record(ctx, id, t, now)
+	sent, err := m.store.record(ctx, id, t, now, ping)
 	if err != nil {
 		if errors.Is(err, ErrGone) {
 			m.byID.Delete(id)
@@ -143,7 +154,7 @@ const (
 )
 
 // record adds to what a connection has sent this minute, and returns that.
-func (s *Store) record(ctx context.Context, id string, t *tally, now time.Time) (Budget, error) {
+func (s *Store) record(ctx context.Context, id string, t *tally, now time.Time, ping bool) (Budget, error) {
 	minute := now.Unix() / 60
 	for range attempts {
 		in := &dynamodb.UpdateItemInput{
@@ -161,6 +172,10 @@ func (s *Store) record(ctx context.Context, id string, t *tally, now time.Time) 
 		if t.minute < minute {
 			in.UpdateExpression = aws.String("SET #seen = :seen, #min = :min, #msgs = :msgs, #bytes = :bytes, #reads = :reads")
 			in.ConditionExpression = aws.String("attribute_exists(pk) AND attribute_not_exists(#closing) AND (attribute_not_exists(#min) OR #min < :min)")
+		}
+		if ping {
+			*in.UpdateExpression = strings.Replace(*in.UpdateExpression, "#seen = :seen", "#seen = :seen, #ping = :seen", 1)
+			in.ExpressionAttributeNames["#ping"] = attrPinged
 		}
 		out, err := s.update(ctx, in)
 		var failed *types.ConditionalCheckFailedException

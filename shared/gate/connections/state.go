@@ -22,8 +22,9 @@ type state struct {
 // known is one connection.
 type known struct {
 	Connection
-	connected bool // false: it has not come yet, or is being removed
-	closing   bool // it is in the table, and being removed
+	connected bool  // false: it has not come yet, or is being removed
+	closing   bool  // it is in the table, and being removed
+	pinged    int64 // when it was last, ms
 	below     map[string]below
 	held      map[string]int // by address: the groups that have it
 
@@ -133,7 +134,7 @@ func (st *state) put(events []Event, im image, now time.Time, found bool) []Even
 		k.closing, k.since = true, now
 		return events
 	case im.sort() == sortConnection && !k.closing:
-		return k.update(events, &im)
+		return k.update(events, &im, found)
 	case im.sort() == sortConnection:
 		return events
 	case !k.connected:
@@ -219,23 +220,32 @@ func (k *known) release(addresses []string) (gone []string) {
 }
 
 // update takes the connection itself as it is now.
-func (k *known) update(events []Event, im *image) []Event {
+func (k *known) update(events []Event, im *image, found bool) []Event {
 	c := im.connection()
 	if k.connected {
 		if c.Seen.After(k.Seen) {
 			k.Seen = c.Seen
 			events = append(events, Seen{k.ID, c.Seen})
 		}
-		return events
+		return k.ping(events, im, found)
 	}
 	k.Connection, k.connected = c, true
-	events = append(events, Connected{c})
+	events = k.ping(append(events, Connected{c}), im, found)
 	came := slices.Concat(slices.Collect(maps.Values(k.waiting))...)
 	slices.SortFunc(came, func(a, b waiting) int { return cmp.Compare(a.place, b.place) })
 	for _, w := range came {
 		events = k.putBelow(events, w.image, w.found)
 	}
 	k.waiting = nil
+	return events
+}
+
+// ping takes the last ping of the connection as it is now.
+func (k *known) ping(events []Event, im *image, found bool) []Event {
+	if at := im.number(attrPinged); at > k.pinged {
+		k.pinged = at
+		events = append(events, Pinged{k.ID, im.time(attrPinged), found})
+	}
 	return events
 }
 

@@ -65,6 +65,8 @@ type Reply struct {
 	// Count, unless empty, is the channel whose subscriptions the ingester counts into
 	// the frame when it sends it: see [Reply.Counting].
 	Count channel.Name
+	// From is where what the message adds begins, with the reply to a message that adds something.
+	From channel.Resume
 }
 
 // Counting is the frame with the member activeCount at the end of the object that ends

@@ -263,10 +263,10 @@ func (s *Store) ending(m *Message, sub *channel.Subscription, held *image) *type
 	now := s.clock()
 	u := &types.Update{
 		TableName: &s.table, Key: subscriptionKey(m, sub),
-		UpdateExpression: aws.String("SET #t = :t, #off = :one, #exp = :exp, #by = :by REMOVE #reply, #count, #ks, #ds ADD #n :one"),
+		UpdateExpression: aws.String("SET #t = :t, #off = :one, #exp = :exp, #by = :by REMOVE #reply, #count, #from, #ks, #ds ADD #n :one"),
 		ExpressionAttributeNames: map[string]string{
 			"#t": attrTime, "#n": attrWrites, "#off": attrEnded, "#exp": attrExpiry, "#by": attrRequest,
-			"#reply": attrReply, "#count": attrCount, "#ks": attrKeySlot, "#ds": attrDistributorSlot, "#sub": attrSubscription,
+			"#reply": attrReply, "#count": attrCount, "#from": attrFrom, "#ks": attrKeySlot, "#ds": attrDistributorSlot, "#sub": attrSubscription,
 		},
 		ExpressionAttributeValues: item{
 			":t": attr.N(m.At.UnixMilli()), ":one": attr.N(1), ":exp": expiry(now, endedKept), ":by": attr.S(m.ID), ":sub": subscriptionAttribute(sub),

@@ -26,8 +26,10 @@ type conn struct {
 	events    ring
 	states    stateList
 	late      ring
-	again     item // what is to be sent before all else, where its frame is not nil: again, or as the next of a snapshot; never an event
-	bytes     int  // of replies and events, late ones too
+	again     item  // what is to be sent before all else, where its frame is not nil: again, or as the next of a snapshot; never an event
+	bytes     int   // of replies and events, late ones too
+	pushed    int64 // place of the newest event that was queued and is not late
+	held      int   // how much is about to be replayed, or being
 	sent      uint64
 	discarded uint64
 
@@ -46,6 +48,8 @@ type subscription struct {
 	topic *topic
 	at    int    // index in topic.subs; topic.mu
 	from  uint64 // the topic's version that the client knows: later ones are for it; topic.mu
+
+	replayed bool // it began behind what was replayed: late events of any time are for it
 
 	ended    bool // topic.mu and conn.mu to write, either to read
 	waiting  bool // conn.mu, as all below
@@ -73,7 +77,18 @@ type item struct {
 	turn  uint64
 	sub   *subscription // nil for a reply
 	frame []byte        // nil for a snapshot not yet taken
-	rest  [][]byte      // of the snapshot, after this frame
+	rest  [][]byte      // of the snapshot or of what is replayed, after this frame
+
+	place       int64   // in the order of all events, see [Hub.PublishAt]; 0 for none
+	fresh, late int64   // how far the client has events with it, and with it late ones, where it is shown a cursor
+	replay      *replay // nil: it is not replayed
+}
+
+// replay is frames that were published before, on their way.
+type replay struct {
+	Replayed
+	places []int64 // of the frames that follow
+	done   func()  // called when all were sent, or never will be
 }
 
 func (c *conn) subscribe(name string, reply []byte) error {
@@ -83,14 +98,14 @@ func (c *conn) subscribe(name string, reply []byte) error {
 		c.subs = map[string]*subscription{}
 	}
 	if reply != nil {
-		if err := c.reply(reply); err != nil {
+		if err := c.reply(reply, 0); err != nil {
 			return err
 		}
 	} else if c.isClosed() {
 		return ErrUnknown
 	}
 	if c.subs[name] == nil {
-		c.subs[name] = c.hub.join(c, name)
+		c.subs[name] = c.hub.join(c, name, false)
 	}
 	return nil
 }
@@ -118,6 +133,11 @@ func (c *conn) close() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.end(&c.again)
+	for c.replies.n > 0 {
+		it := c.replies.pop()
+		c.end(&it)
+	}
 	c.subs, c.replies, c.events, c.late, c.again, c.bytes = nil, ring{}, ring{}, ring{}, item{}, 0
 }
 
@@ -127,15 +147,66 @@ func (c *conn) isClosed() bool {
 	return c.closed
 }
 
+// end says that what is replayed was sent, or never will be. The caller holds c.mu.
+func (c *conn) end(it *item) {
+	if it.replay != nil {
+		c.held--
+		it.replay.done()
+		it.replay = nil
+	}
+}
+
+// replay subscribes to topics, without their snapshots, behind frames that were published
+// before.
+func (c *conn) replay(topics []string, r Replayed, done func()) error {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	if c.isClosed() {
+		return ErrUnknown
+	}
+	if c.subs == nil {
+		c.subs = map[string]*subscription{}
+	}
+	it := item{kind: replyItem, replay: &replay{Replayed: r, done: done}}
+	for _, name := range topics {
+		if c.subs[name] == nil {
+			c.subs[name] = c.hub.join(c, name, true)
+		}
+		if len(topics) == 1 { // it ends with the subscription
+			it.sub = c.subs[name]
+		}
+	}
+	if len(r.Frames) == 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.end(&it)
+		return nil
+	}
+	it.frame, it.rest, it.place, it.replay.places = r.Frames[0], r.Frames[1:], r.Places[0], r.Places[1:]
+	return c.queue(it)
+}
+
+// hold has frames shown without a cursor until what is about to be replayed is sent.
+func (c *conn) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held++
+}
+
 // reply queues a frame that must not be dropped.
-func (c *conn) reply(frame []byte) error {
+func (c *conn) reply(frame []byte, place int64) error {
+	return c.queue(item{kind: replyItem, frame: frame, place: place})
+}
+
+func (c *conn) queue(it item) error {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
 		return ErrUnknown
 	}
-	c.replies.push(item{kind: replyItem, turn: c.draw(), frame: frame})
-	c.bytes += len(frame)
+	it.turn = c.draw()
+	c.replies.push(it)
+	c.bytes += len(it.frame)
 	c.shed()
 	full := c.replies.n > c.hub.config.Queue || c.bytes > c.hub.config.QueueBytes
 	idle := c.schedule()
@@ -162,7 +233,8 @@ func (c *conn) finish() {
 
 // push queues what was published, and reports whether the connection was idle
 // and must be put into the ready list.
-func (c *conn) push(s *subscription, frame []byte, kind Kind) bool {
+func (c *conn) push(s *subscription, p *published) bool {
+	frame, kind := p.frame, p.kind
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -176,12 +248,13 @@ func (c *conn) push(s *subscription, frame []byte, kind Kind) bool {
 		return c.schedule()
 	}
 	if kind == late {
-		c.late.push(item{kind: lateItem, sub: s, frame: frame})
+		c.late.push(item{kind: lateItem, sub: s, frame: frame, place: p.place})
 	} else {
 		if s.waiting && !s.snapshot {
 			c.states.remove(s)
 		}
-		c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame})
+		c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame, place: p.place})
+		c.pushed = max(c.pushed, p.place)
 	}
 	c.bytes += len(frame)
 	c.shed()
@@ -229,12 +302,33 @@ func (c *conn) dequeue() (item, bool) {
 			break
 		}
 		if it.sub != nil && it.sub.ended || it.kind == stateItem && it.sub.waiting {
+			c.end(&it)
 			continue // it was withdrawn, or a newer one waits
 		}
+		c.mark(&it)
 		return it, true
 	}
 	c.scheduled = false
 	return item{}, false
+}
+
+// mark notes how far the client has events once it has this frame: nowhere as long as there is
+// something to replay beside it. All that was queued before a late one was sent before it, while
+// late ones may wait behind all others.
+func (c *conn) mark(it *item) {
+	switch r := it.replay; {
+	case it.place == 0:
+	case r != nil && c.held == 1: // nothing but itself
+		it.fresh, it.late = max(r.Fresh, it.place), max(r.Late, it.place)
+	case c.held > 0:
+		it.fresh = 0
+	case it.kind == lateItem:
+		it.fresh, it.late = max(c.pushed, it.place), it.place
+	case c.late.n > 0:
+		it.fresh, it.late = it.place, min(it.place, c.late.front().place-1)
+	default:
+		it.fresh, it.late = it.place, it.place
+	}
 }
 
 // first removes the entry that drew the lowest turn, or else the first of the late
@@ -295,8 +389,20 @@ func (c *conn) delivered(it item) {
 func (c *conn) advance(it item) {
 	if len(it.rest) > 0 && !c.closed {
 		it.frame, it.rest = it.rest[0], it.rest[1:]
+		if r := it.replay; r != nil {
+			it.place, r.places = r.places[0], r.places[1:]
+		}
 		c.again = it
+		return
 	}
+	c.end(&it)
+}
+
+// abandon gives up a frame of a connection that is gone.
+func (c *conn) abandon(it item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end(&it)
 }
 
 // undelivered decides what becomes of a frame that did not arrive, or of which nobody
@@ -314,6 +420,7 @@ func (c *conn) undelivered(it item, err error) (rest bool) {
 		c.keep(it)
 	default:
 		c.discard(it)
+		c.advance(it)
 	}
 	return true
 }
@@ -322,6 +429,7 @@ func (c *conn) undelivered(it item, err error) (rest bool) {
 func (c *conn) keep(it item) {
 	switch {
 	case c.closed:
+		c.end(&it)
 	case it.kind == eventItem, it.kind == lateItem:
 		queue := &c.events
 		if it.kind == lateItem {

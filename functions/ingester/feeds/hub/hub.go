@@ -112,6 +112,10 @@ type Config struct {
 	// Topic describes a topic by its name. It is called when the topic gets its
 	// first subscriber, and again when it gets one after it had none.
 	Topic func(name string) Topic
+	// Cursor is the text by which a client names how far it has the events of a topic, or of
+	// any for "": see [Hub.PublishAt]. A frame with a place is sent with it, as the member
+	// cursor. nil: none is.
+	Cursor func(topic string, fresh, late int64) string
 	// Gone is called once with each connection that the hub removed by itself, and
 	// why: [ErrGone], [ErrOverflow] or [ErrFinished]. A sender calls it, or
 	// [Hub.Subscribe] or [Hub.Send], holding no lock.
@@ -251,20 +255,31 @@ func (h *Hub) Publish(topic string, frame []byte, kind Kind) {
 	t := h.topics[topic]
 	h.topicsMu.RUnlock()
 	if t != nil {
-		t.publish(frame, kind)
+		t.publish(frame, kind, 0)
 	}
 }
 
-// PublishLate queues an event that happened long ago, for every subscriber of a topic
-// without snapshots that was connected by then. It is sent when nothing else waits for
-// the connection, so that it delays nothing that happens now, and is the first to be
-// dropped when too much waits. Such events are sent in the order of the calls.
-func (h *Hub) PublishLate(topic string, frame []byte, at time.Time) {
+// PublishAt is [Hub.Publish] of an event that has a place in the order of all events. Events
+// are published in that order.
+func (h *Hub) PublishAt(topic string, frame []byte, place int64) {
 	h.topicsMu.RLock()
 	t := h.topics[topic]
 	h.topicsMu.RUnlock()
 	if t != nil {
-		t.publishLate(frame, at)
+		t.publish(frame, Event, place)
+	}
+}
+
+// PublishLate queues an event that happened long ago, for every subscriber of a topic
+// to whom events were replayed, and of one without snapshots for who was connected by then. It is sent when nothing else waits for
+// the connection, so that it delays nothing that happens now, and is the first to be
+// dropped when too much waits. Such events are sent in the order of the calls.
+func (h *Hub) PublishLate(topic string, frame []byte, at time.Time, place int64) {
+	h.topicsMu.RLock()
+	t := h.topics[topic]
+	h.topicsMu.RUnlock()
+	if t != nil {
+		t.publishLate(frame, at, place)
 	}
 }
 
@@ -290,19 +305,77 @@ func (h *Hub) Followers(topics ...string) (all []string) {
 	return slices.Compact(all)
 }
 
-// Send queues a frame for one connection, after what waits there. It is a reply:
-// never dropped, but too many of them end the connection. The error is
-// ErrUnknown or ErrOverflow.
-func (h *Hub) Send(id string, frame []byte) error {
+// Replayed is what was published before, each frame with its place, and how far the client had
+// events, and late ones, before the first.
+type Replayed struct {
+	Frames      [][]byte
+	Places      []int64
+	Fresh, Late int64
+}
+
+// Hold has the frames of a connection go without a cursor until [Hub.Replay] has come to its
+// end, which must be called for it: with a later one the client would miss what is about to be
+// replayed. It reports whether the connection is known.
+func (h *Hub) Hold(id string) bool {
+	c := h.conn(id)
+	if c != nil {
+		c.hold()
+	}
+	return c != nil
+}
+
+// Replay queues frames that were published before, then subscribes to topics without their
+// snapshots: of several the frames stay whatever is unsubscribed. The caller holds the Guard of
+// the topics, so that nothing is published between. done is called when the frames were sent, or
+// never will be; it must not call the hub. The error is ErrUnknown, where done is not called, or
+// ErrOverflow.
+func (h *Hub) Replay(id string, topics []string, r Replayed, done func()) error {
 	c := h.conn(id)
 	if c == nil {
 		return ErrUnknown
 	}
-	err := c.reply(frame)
+	err := c.replay(topics, r, done)
 	if errors.Is(err, ErrOverflow) {
 		h.drop(c, err)
 	}
 	return err
+}
+
+// Send queues a frame for one connection, after what waits there. It is a reply:
+// never dropped, but too many of them end the connection. The error is
+// ErrUnknown or ErrOverflow.
+func (h *Hub) Send(id string, frame []byte) error { return h.SendAt(id, frame, 0) }
+
+// SendAt is [Hub.Send] of a reply with a place: up to that the client has the events when it has
+// the reply.
+func (h *Hub) SendAt(id string, frame []byte, place int64) error {
+	c := h.conn(id)
+	if c == nil {
+		return ErrUnknown
+	}
+	err := c.reply(frame, place)
+	if errors.Is(err, ErrOverflow) {
+		h.drop(c, err)
+	}
+	return err
+}
+
+// shown is a frame as the client is sent it, with the cursor where it has a place.
+func (h *Hub) shown(it *item) []byte {
+	if it.fresh == 0 || h.config.Cursor == nil {
+		return it.frame
+	}
+	topic := ""
+	if it.sub != nil {
+		topic = it.sub.topic.name
+	}
+	return WithCursor(it.frame, h.config.Cursor(topic, it.fresh, it.late))
+}
+
+// WithCursor is a new frame, an object that has members, with a cursor as one more.
+func WithCursor(frame []byte, cursor string) []byte {
+	b := append(make([]byte, 0, len(frame)+len(cursor)+16), frame[:len(frame)-1]...)
+	return append(append(append(b, `,"cursor":"`...), cursor...), `"}`...)
 }
 
 // Finish ends a connection after it was sent what waits for it after a while: it is

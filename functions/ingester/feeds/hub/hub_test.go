@@ -305,7 +305,7 @@ func TestALateEventWaitsForAllElseAndIsDroppedFirst(t *testing.T) {
 		}
 		late := func(frames ...string) {
 			for _, f := range frames {
-				h.PublishLate("fills", []byte(f), began.Add(time.Minute))
+				h.PublishLate("fills", []byte(f), began.Add(time.Minute), 0)
 			}
 		}
 		release := w.stall("a")

@@ -135,7 +135,7 @@ func (s *sender) run(ctx context.Context) {
 			}
 		}
 		s.admitted = false
-		replaced, err := s.post(ctx, c, it.frame)
+		replaced, err := s.post(ctx, c, s.hub.shown(&it))
 		if s.finish(ctx, c, it, err) {
 			served = c
 		}
@@ -192,6 +192,7 @@ func (s *sender) finish(ctx context.Context, c *conn, it item, err error) bool {
 	case ctx.Err() != nil:
 		return false
 	case errors.Is(err, ErrGone):
+		c.abandon(it)
 		s.hub.drop(c, err)
 		return false
 	case !c.undelivered(it, err):

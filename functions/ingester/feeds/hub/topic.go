@@ -67,6 +67,7 @@ type published struct {
 	kind    Kind
 	version uint64
 	at      time.Time // when a late event happened
+	place   int64     // in the order of all events, 0 for none
 }
 
 // heldMost bounds the finals that wait for Spacing. They arrive once per closed
@@ -76,8 +77,9 @@ const heldMost = 8
 // beforeSnapshot is the version of a subscription that still waits for its snapshot.
 const beforeSnapshot = ^uint64(0)
 
-// join subscribes a connection, whose ctl the caller holds.
-func (h *Hub) join(c *conn, name string) *subscription {
+// join subscribes a connection, whose ctl the caller holds: with a snapshot, or behind what was
+// replayed.
+func (h *Hub) join(c *conn, name string, replayed bool) *subscription {
 	for {
 		t := h.openTopic(name)
 		t.mu.Lock()
@@ -86,11 +88,11 @@ func (h *Hub) join(c *conn, name string) *subscription {
 			h.forget(t)
 			continue
 		}
-		s := &subscription{conn: c, topic: t, at: len(t.subs), from: t.version}
+		s := &subscription{conn: c, topic: t, at: len(t.subs), from: t.version, replayed: replayed}
 		t.subs = append(t.subs, s)
 		t.count(c.Of, 1)
 		idle := false
-		if t.Snapshot != nil {
+		if t.Snapshot != nil && !replayed {
 			s.from = beforeSnapshot
 			if t.mayPass(time.Now()) {
 				idle = s.begin()
@@ -170,14 +172,14 @@ func (t *topic) leave(s *subscription) {
 	}
 }
 
-func (t *topic) publish(frame []byte, kind Kind) {
+func (t *topic) publish(frame []byte, kind Kind, place int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.version++
 	if t.Silence > 0 {
 		t.last, t.lastAt = frame, time.Now()
 	}
-	p := published{frame: frame, kind: kind, version: t.version}
+	p := published{frame: frame, kind: kind, version: t.version, place: place}
 	if t.Spacing <= 0 || kind == Event {
 		t.deliver(p)
 		return
@@ -185,11 +187,11 @@ func (t *topic) publish(frame []byte, kind Kind) {
 	t.hold(p)
 }
 
-func (t *topic) publishLate(frame []byte, at time.Time) {
+func (t *topic) publishLate(frame []byte, at time.Time, place int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.version++
-	t.deliver(published{frame, late, t.version, at})
+	t.deliver(published{frame, late, t.version, at, place})
 }
 
 // hold passes a state on if the last one was long enough ago, and else keeps it
@@ -288,7 +290,7 @@ func (t *topic) deliver(p published) {
 	var first, last *conn
 	n := 0
 	for _, s := range t.subs {
-		if p.version <= s.from || p.kind == late && s.conn.At.After(p.at) || !s.conn.push(s, p.frame, p.kind) {
+		if p.version <= s.from || p.kind == late && !s.wantsLate(p.at) || !s.conn.push(s, &p) {
 			continue
 		}
 		c := s.conn
@@ -306,6 +308,12 @@ func (t *topic) deliver(p published) {
 	if first != nil {
 		t.hub.ready.put(first)
 	}
+}
+
+// wantsLate reports whether an event that happened long ago is for a subscription: for one that
+// began with what came before, and on a topic without snapshots for who was connected then.
+func (s *subscription) wantsLate(at time.Time) bool {
+	return s.replayed || s.topic.Snapshot == nil && !s.conn.At.After(at)
 }
 
 // dequeue returns the frames with which a subscription starts, nil where there

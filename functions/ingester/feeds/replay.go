@@ -1,0 +1,314 @@
+package feeds
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/data/arrivals"
+	"quotary/shared/gate/channel"
+	"quotary/shared/market"
+)
+
+// A subscription that names a cursor, or a time, begins with what came after it: what is stored
+// of that, and what arrived so lately that it may not be stored yet. Both are read in this
+// order, and the second under the lock under which events are published, so that each event is
+// either shown again or published.
+
+// A replayer is a publisher whose events can be shown again.
+type replayer interface {
+	publisher
+	// datasets are the logs that it reads, by whose names is known how late events are.
+	datasets() []string
+	// replayed are the stored events of a subject from a time on, newest first.
+	replayed(ctx context.Context, about string, from time.Time) iter.Seq2[replayed, error]
+	// recent are those of some subjects that arrived lately. The caller holds the lock of
+	// [arriving].
+	recent(about func(string) bool) []replayed
+	// replayFrame is the frame of events; on a feed of addresses there is one of them.
+	replayFrame(about string, bodies [][]byte) []byte
+}
+
+// replayed is an event that is shown again.
+type replayed struct {
+	about string
+	key   any            // what makes it one
+	at    market.Arrival // 0 where it was stored before places were
+	ms    int64          // when it happened
+	body  []byte         // as a frame has it
+}
+
+func (r *replayed) place() market.Arrival { return r.at.Or(r.ms) }
+
+const (
+	// resumeBack is how far back a subscription may begin, tradesBack one of trades.
+	resumeBack = 24 * time.Hour
+	tradesBack = time.Hour
+	// replayMost is how many events a subscription begins with at most, addressReplayMost a
+	// message on a feed of addresses, which are a frame each: those that happen meanwhile wait.
+	replayMost        = 10_000
+	addressReplayMost = 1000
+	// replayReads is how many subjects of one message are read at a time.
+	replayReads = 16
+	// storesBehind is how far behind the stores may be, shorter than events are kept here.
+	storesBehind = recentFor - 5*time.Second
+)
+
+// replay is the beginning of a subscription, or of the addresses of a message.
+type replay struct {
+	replayer
+	name     string   // of the channel or feed
+	subjects []string // what it is about, each
+	after    market.ArrivalCursor
+	since    int64 // ms; 0: behind the cursor
+	most     int
+	back     time.Duration
+
+	mu         sync.Mutex
+	events     []replayed
+	incomplete bool
+}
+
+// newReplay is nil where what is asked for cannot begin but now.
+func newReplay(name string, p publisher, from channel.Resume, subjects []string) *replay {
+	r, ok := p.(replayer)
+	if !ok || from == (channel.Resume{}) {
+		return nil
+	}
+	all := &replay{replayer: r, name: name, subjects: subjects, since: from.Since, most: replayMost, back: resumeBack}
+	if channel.Feed(name).Known() {
+		all.most = addressReplayMost
+	}
+	if _, ok := p.(*trades); ok {
+		all.back = tradesBack
+	}
+	if from.Cursor != "" {
+		c, err := market.ParseArrivalCursor(from.Cursor)
+		if err != nil {
+			return nil // the function has read it
+		}
+		all.after = c
+	}
+	return all
+}
+
+// wants reports whether an event is one of those.
+func (r *replay) wants(e *replayed) bool {
+	if r.since > 0 {
+		return e.ms >= r.since
+	}
+	return r.after.Before(e.place())
+}
+
+// read reads what is stored.
+func (r *replay) read(ctx context.Context, f *Feeds) error {
+	from := time.UnixMilli(r.since)
+	if r.since == 0 {
+		from = r.after.Fresh.When().Add(-arrivals.NotedAfter)
+		for _, name := range r.datasets() {
+			since, err := arrivals.Since(ctx, f.Series, name, &r.after)
+			if err != nil {
+				return err
+			}
+			if since.Before(from) {
+				from = since
+			}
+		}
+	}
+	oldest := f.Now().Add(-r.back)
+	if r.incomplete = from.Before(oldest.Add(-arrivals.NotedAfter)) || r.since > 0 && from.Before(oldest); from.Before(oldest) {
+		from = oldest
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(replayReads)
+	for _, subject := range r.subjects {
+		group.Go(func() error { return r.readOne(ctx, subject, from) })
+	}
+	return group.Wait()
+}
+
+func (r *replay) readOne(ctx context.Context, subject string, from time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	var list []replayed
+	for e, err := range r.replayed(ctx, subject, from) {
+		if err != nil {
+			return fmt.Errorf("read what came after a cursor: %w", err)
+		}
+		if r.wants(&e) {
+			list = append(list, e)
+		}
+		if len(list) > r.most {
+			break
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.events = append(r.events, list...); len(r.events) > 2*r.most {
+		r.cut()
+	}
+	return nil
+}
+
+// cut brings the events into the order of arrival, each once, and leaves the newest.
+func (r *replay) cut() {
+	slices.SortFunc(r.events, func(a, b replayed) int { return cmp.Compare(a.place(), b.place()) })
+	seen := make(map[any]bool, len(r.events))
+	r.events = slices.DeleteFunc(r.events, func(e replayed) bool {
+		double := seen[e.key] // it is stored already, or was delivered again after a restart
+		seen[e.key] = true
+		return double
+	})
+	if n := len(r.events) - r.most; n > 0 {
+		r.events, r.incomplete = append(r.events[:0], r.events[n:]...), true
+	}
+}
+
+// frames are what is sent, with what arrived lately. The caller holds the lock of [arriving].
+func (r *replay) frames(a *arriving) hub.Replayed {
+	subjects := make(map[string]bool, len(r.subjects))
+	for _, subject := range r.subjects {
+		subjects[subject] = true
+	}
+	for _, e := range r.recent(func(about string) bool { return subjects[about] }) {
+		if r.wants(&e) {
+			r.events = append(r.events, e)
+		}
+	}
+	r.incomplete = r.incomplete || a.behind() > storesBehind
+	r.cut()
+	all := hub.Replayed{Fresh: int64(r.after.Fresh), Late: int64(r.after.Late)}
+	for rest := r.events; len(rest) > 0; {
+		n := r.fit(rest)
+		bodies := make([][]byte, n)
+		for i := range bodies {
+			bodies[i] = rest[i].body
+		}
+		all.Frames = append(all.Frames, r.replayFrame(rest[0].about, bodies))
+		all.Places = append(all.Places, int64(rest[n-1].place()))
+		rest = rest[n:]
+	}
+	if r.incomplete {
+		if len(all.Frames) == 0 {
+			all.Frames, all.Places = [][]byte{r.noEvents()}, []int64{int64(a.next(false))}
+		}
+		all.Frames[0] = append(all.Frames[0][:len(all.Frames[0])-1], `,"incomplete":true}`...)
+	}
+	return all
+}
+
+// fit is how many of the events a frame takes.
+func (r *replay) fit(list []replayed) (n int) {
+	if channel.Feed(r.name).Known() {
+		return 1
+	}
+	for size := 0; n < min(len(list), frameTrades); n++ {
+		if size += len(list[n].body) + 1; n > 0 && size > frameMost {
+			break
+		}
+	}
+	return n
+}
+
+// noEvents is a frame without events: on a feed of addresses, whose frames have one, the reply
+// once more.
+func (r *replay) noEvents() []byte {
+	if channel.Feed(r.name).Known() {
+		return []byte(`{"type":"subscribe"}`)
+	}
+	return r.replayFrame(r.subjects[0], nil)
+}
+
+// resume begins what a client asks for with what came before. ready completes what the publisher
+// needs, and release ends the need, both nil for nothing; begun is called under f.mu and reports
+// which topics are still to begin. The caller holds f.mu.
+func (f *Feeds) resume(ctx context.Context, c *client, r *replay, ready func(context.Context) error, release func(), begun func(*client) []string) {
+	id, of := c.ID, c.Distributor
+	c.resumed = true
+	f.connectedSince.Store(0)
+	if !f.hub.Hold(id) {
+		return
+	}
+	f.loads.Go(func() {
+		done, err := f.resumes.turn(ctx, of, nil)
+		if err != nil {
+			return // ctx has ended
+		}
+		done = sync.OnceFunc(done)
+		if ready != nil {
+			defer release()
+			err = ready(ctx)
+		}
+		if err == nil {
+			err = r.read(ctx, f)
+		}
+		if err != nil && ctx.Err() == nil {
+			r.incomplete = true
+			f.Logger.Warn("a subscription does not begin at its cursor", "channel", r.name, "error", err.Error())
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.arriving.mu.Lock()
+		defer f.arriving.mu.Unlock()
+		var topics []string
+		if c := f.clients[id]; c != nil {
+			topics = begun(c)
+		}
+		var frames hub.Replayed
+		if len(topics) > 0 {
+			frames = r.frames(f.arriving)
+		}
+		if f.hub.Replay(id, topics, frames, done) != nil { // it is gone, or lets too much wait
+			done()
+		}
+	})
+}
+
+// replayedOf shows what is stored again.
+func replayedOf[T any](list iter.Seq2[T, error], show func(*T) replayed) iter.Seq2[replayed, error] {
+	return func(yield func(replayed, error) bool) {
+		for one, err := range list {
+			var r replayed
+			if err == nil {
+				r = show(&one)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// recentlyOf shows again what arrived lately and is about some subjects.
+func recentlyOf[T any](from *recent[T], wanted func(string) bool, about func(*T) string, show func(*T) replayed) (list []replayed) {
+	for i := range from.list {
+		if one := &from.list[i].one; wanted(about(one)) {
+			list = append(list, show(one))
+		}
+	}
+	return list
+}
+
+// cursorText is the text of a cursor of a topic, or of anything for "".
+func cursorText(topic string, fresh, late int64) string {
+	of := topic
+	if name, _, _ := strings.Cut(topic, " "); channel.Feed(name).Known() {
+		of = name // whatever the address
+	}
+	c := market.CursorBetween(of, market.Arrival(fresh), market.Arrival(late))
+	return c.Text()
+}
+
+// withCursor is a frame with the present cursor. The caller holds the lock of [arriving].
+func (b *base) withCursor(about string, frame []byte) []byte {
+	at := int64(b.arriving.next(false))
+	return hub.WithCursor(frame, cursorText(b.topicName(about), at, at))
+}

@@ -1,0 +1,351 @@
+package feeds
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/gate/channel"
+	"quotary/shared/gate/connections"
+	"quotary/shared/market"
+	"quotary/shared/testing/must"
+)
+
+// recorder is a client that comes back, with the cursor of the last frame that it got, and what
+// it has of the events of one channel.
+type recorder struct {
+	*world
+	name    string
+	feed    channel.Feed
+	about   channel.Subscription // of /ws
+	conn    string
+	lives   int
+	cursor  string
+	since   int64
+	got     []string // ids of events, in order
+	partial int      // frames that are incomplete
+}
+
+func (w *world) recorders(since int64) []*recorder {
+	return []*recorder{
+		{world: w, name: "fills", feed: channel.FeedFills, since: since},
+		{world: w, name: "filled-orders", feed: channel.FeedFilledOrders, since: since},
+		{world: w, name: "trades", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.Trades, Coin: "BTC"}, since: since},
+		{world: w, name: "userFills", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.UserFills, User: alice}, since: since},
+		{world: w, name: "ledgers", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.UserNonFundingLedgerUpdates, User: alice}, since: since},
+	}
+}
+
+// from is where the client goes on.
+func (r *recorder) from() channel.Resume {
+	if r.cursor != "" {
+		return channel.Resume{Cursor: r.cursor}
+	}
+	return channel.Resume{Since: r.since}
+}
+
+func (r *recorder) begin() {
+	r.t.Helper()
+	r.lives++
+	r.conn = fmt.Sprint(r.name, r.lives)
+	r.connect(r.conn, r.feed)
+	reply := connections.Reply{Frame: []byte(`{"type":"subscribe"}`), From: r.from()}
+	if r.feed == channel.FeedChannels {
+		must.Get(r.table.Subscribe(r.t.Context(), r.message(r.conn), r.about, connections.Limits{}, reply))(r.t)
+		return
+	}
+	must.Do(r.t, r.table.AddAddresses(r.t.Context(), r.message(r.conn), []string{alice, bob}, connections.Limits{}, reply))
+}
+
+// kill ends the client: what it was sent until now it has.
+func (r *recorder) kill() {
+	r.t.Helper()
+	r.take()
+	must.Get(r.table.Remove(r.t.Context(), r.conn))(r.t)
+}
+
+// take takes what the client was sent since it connected, or since it was looked at.
+func (r *recorder) take() {
+	r.t.Helper()
+	r.mu.Lock()
+	frames, cursors := r.inbox[r.conn], r.cursors[r.conn]
+	r.inbox[r.conn], r.cursors[r.conn] = nil, nil
+	r.mu.Unlock()
+	if len(cursors) > 0 {
+		r.cursor = cursors[len(cursors)-1]
+	}
+	for _, frame := range frames {
+		if strings.Contains(frame, `"incomplete":true`) {
+			r.partial++
+		}
+		if strings.Contains(frame, `"isSnapshot":true`) {
+			continue
+		}
+		r.got = append(r.got, r.ids(frame)...)
+	}
+}
+
+// ids are those of the events of a frame.
+func (r *recorder) ids(frame string) (ids []string) {
+	r.t.Helper()
+	type event struct {
+		Tid, Oid int64
+		Hash     string
+	}
+	var m struct {
+		Type, Channel string
+		Data          json.RawMessage
+	}
+	must.Do(r.t, json.Unmarshal([]byte(frame), &m))
+	var list []event
+	switch m.Channel {
+	case "trades":
+		must.Do(r.t, json.Unmarshal(m.Data, &list))
+	case "userFills":
+		var d struct{ Fills []event }
+		must.Do(r.t, json.Unmarshal(m.Data, &d))
+		list = d.Fills
+	case "userNonFundingLedgerUpdates":
+		var d struct{ NonFundingLedgerUpdates []event }
+		must.Do(r.t, json.Unmarshal(m.Data, &d))
+		list = d.NonFundingLedgerUpdates
+	default:
+		if m.Type == "data" {
+			var one event
+			must.Do(r.t, json.Unmarshal(m.Data, &one))
+			list = []event{one}
+		}
+	}
+	for _, e := range list {
+		switch {
+		case r.name == "ledgers":
+			ids = append(ids, e.Hash)
+		case r.name == "filled-orders":
+			ids = append(ids, fmt.Sprint(e.Oid-1000))
+		default:
+			ids = append(ids, fmt.Sprint(e.Tid))
+		}
+	}
+	return ids
+}
+
+// late writes a fill of Alice that happened long ago, and its order, behind what was written.
+func (n *node) late(tid int64, at time.Time) {
+	n.t.Helper()
+	now := time.Now()
+	n.write("node_fills", now, fmt.Sprintf(`["%s",{"coin":"BTC","px":"100.5","sz":"1.25","side":"B","time":%d,"startPosition":"0.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":true,"fee":"0.0","tid":%[4]d,"feeToken":"USDC","twapId":null}]`,
+		alice, at.UnixMilli(), 1000+tid, tid))
+	n.write("node_order_statuses", now, fmt.Sprintf(`{"time":"%s","user":"%s","status":"filled","order":{"coin":"BTC","side":"B","limitPx":"100.5","sz":"0.0","oid":%d,"timestamp":%d,"triggerCondition":"N/A","triggerPx":"0.0","orderType":"Limit","origSz":"1.25","tif":"Gtc"}}`,
+		at.UTC().Format("2006-01-02T15:04:05.000000000"), alice, 1000+tid, at.UnixMilli()))
+}
+
+func (n *node) ledgerUpdate(id int, at time.Time) {
+	n.t.Helper()
+	n.write("misc_events", time.Now(), fmt.Sprintf(`{"time":"%s","hash":"0x%02x","inner":{"LedgerUpdate":{"users":["%s"],"delta":{"type":"deposit","usdc":"7.0"}}}}`,
+		at.UTC().Format("2006-01-02T15:04:05.000000000"), id, alice))
+}
+
+// TestAClientThatComesBackHasEachEventOnce kills clients at random while the venue trades, also
+// with what is late by half an hour, and lets them come back with their last cursor. Where the
+// ingester ends too, events of its last moments may come twice, and none is missing.
+func TestAClientThatComesBackHasEachEventOnce(t *testing.T) {
+	t.Parallel()
+	for name, restarts := range map[string]bool{"with one ingester": false, "with ingesters that end": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			n := &node{t, t.TempDir()}
+			began := time.Now().Add(-time.Second)
+			var truth, hashes []string
+			trade := func(late bool) {
+				tid := len(truth) + 1
+				if truth = append(truth, fmt.Sprint(tid)); late {
+					n.late(int64(tid), began.Add(-30*time.Minute))
+				} else {
+					n.trade(int64(tid), time.Now())
+				}
+				if tid%3 == 0 {
+					at := time.Now()
+					if late {
+						at = began.Add(-30 * time.Minute)
+					}
+					n.ledgerUpdate(len(hashes)+1, at)
+					hashes = append(hashes, fmt.Sprintf("0x%02x", len(hashes)+1))
+				}
+			}
+			trade(false)
+			stop := w.ingest(n)
+			clients := w.recorders(began.Add(-45 * time.Minute).UnixMilli())
+			for _, c := range clients {
+				c.begin()
+			}
+			random := rand.New(rand.NewPCG(1, 2))
+			for round := range 40 {
+				for range 1 + random.IntN(4) {
+					trade(random.IntN(4) == 0)
+				}
+				c := clients[random.IntN(len(clients))]
+				if random.IntN(2) == 0 { // else it is killed before it was sent anything more, or while it is
+					w.eventually("frames", func() bool { return len(w.frames(c.conn)) > 0 })
+				}
+				c.kill()
+				if restarts && round%15 == 7 {
+					stop()
+					trade(true)
+					stop = w.ingest(n)
+				}
+				c.begin()
+			}
+			trade(false)
+			for _, c := range clients {
+				want := truth
+				if c.name == "ledgers" {
+					want = hashes
+				}
+				var missing []string
+				t.Cleanup(func() {
+					if len(missing) > 0 {
+						t.Errorf("%s misses %v of %d, and has %v", c.name, missing, len(want), c.got)
+					}
+				})
+				w.eventually(c.name+" has all", func() bool {
+					c.take()
+					missing = slices.DeleteFunc(slices.Clone(want), func(id string) bool { return slices.Contains(c.got, id) })
+					return len(missing) == 0
+				})
+				twice := len(c.got) - len(want)
+				if !restarts && twice != 0 {
+					t.Errorf("%s: %d events come again: %v", c.name, twice, c.got)
+				}
+				if c.partial > 0 && !restarts {
+					t.Errorf("%s: %d frames are incomplete", c.name, c.partial)
+				}
+			}
+		})
+	}
+}
+
+// TestAQuietSubscriptionIsResumedFromWhatItWasTold ends clients that have seen no event, with the
+// cursor of a reply, of a snapshot or of a pong.
+func TestAQuietSubscriptionIsResumedFromWhatItWasTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	n := &node{t, t.TempDir()}
+	n.trade(1, time.Now().Add(-time.Second))
+	n.ledgerUpdate(1, time.Now().Add(-time.Second))
+	w.ingest(n)
+	meter := connections.NewMeter(w.table, connections.Budget{})
+	clients := w.recorders(0)
+	for _, c := range clients {
+		c.begin()
+		w.eventually("the past is known", func() bool { c.take(); return c.cursor != "" })
+		if c.name == "fills" {
+			must.Do(t, meter.Ping(t.Context(), c.conn, 17))
+			before := c.cursor
+			w.eventually("a pong", func() bool { c.take(); return c.cursor != before })
+		}
+		c.kill()
+		c.got = nil
+	}
+	n.trade(2, time.Now())
+	n.ledgerUpdate(2, time.Now())
+	for _, c := range clients {
+		c.begin()
+		w.eventually(c.name+" has what came meanwhile", func() bool { c.take(); return len(c.got) > 0 })
+		want := "2"
+		if c.name == "ledgers" {
+			want = "0x02"
+		}
+		if !slices.Equal(c.got, []string{want}) || c.partial != 0 {
+			t.Errorf("%s: got %v, with %d frames that are incomplete", c.name, c.got, c.partial)
+		}
+	}
+}
+
+// TestClientsThatComeBackTogetherShareWhatIsRead lets a thousand resume the trades of one coin
+// after an ingester has ended.
+func TestClientsThatComeBackTogetherShareWhatIsRead(t *testing.T) {
+	t.Parallel()
+	const clients, traded = 1000, 300
+	w := newWorld(t)
+	n := &node{t, t.TempDir()}
+	began := time.Now()
+	n.trade(1, began)
+	stop := w.ingest(n)
+	first := w.recorders(began.Add(-time.Minute).UnixMilli())[2]
+	first.begin()
+	w.eventually("the first trade", func() bool { first.take(); return len(first.got) == 1 })
+	for tid := int64(2); tid <= traded; tid++ {
+		n.trade(tid, began.Add(time.Duration(tid)*time.Millisecond))
+	}
+	w.eventually("all trades", func() bool { first.take(); return len(first.got) == traded })
+	stop()
+
+	all := make([]*recorder, clients)
+	for i := range all {
+		one := *first
+		one.conn, one.got, one.cursor = fmt.Sprint("client", i), nil, ""
+		all[i] = &one
+	}
+	var group errgroup.Group
+	group.SetLimit(8)
+	for _, c := range all {
+		group.Go(func() error {
+			ctx := t.Context()
+			message := c.message(c.conn)
+			err := c.table.Connect(ctx, connections.Connection{ID: c.conn, Key: "key", Distributor: "acme", Feed: c.feed, Endpoint: "http://127.0.0.1/api"}, connections.Limits{})
+			if err == nil {
+				_, err = c.table.Subscribe(ctx, message, c.about, connections.Limits{}, connections.Reply{Frame: []byte(`{}`), From: c.from()})
+			}
+			return err
+		})
+	}
+	must.Do(t, group.Wait())
+	var queries atomic.Int64
+	options := w.db.Options()
+	options.APIOptions = append(slices.Clone(options.APIOptions), func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("count", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			if q, ok := in.Parameters.(*dynamodb.QueryInput); ok && strings.Contains(fmt.Sprint(q.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS).Value), "klines#BTC#1s") {
+				queries.Add(1)
+			}
+			return next.HandleInitialize(ctx, in)
+		}), middleware.Before)
+	})
+	w.db = dynamodb.New(options)
+	w.ingest(n)
+	for _, c := range all {
+		w.eventually(c.conn+" has all", func() bool { c.take(); return len(c.got) >= traded })
+		if len(c.got) != traded || c.partial > 0 {
+			t.Fatalf("%s: %d trades of %d, %d frames that are incomplete", c.conn, len(c.got), traded, c.partial)
+		}
+	}
+	if got := queries.Load(); got > 10 {
+		t.Errorf("the trades were read %d times for %d clients", got, clients)
+	}
+}
+
+// TestACursorThatIsTooOldIsSaidToBeIncomplete has nothing to show behind it.
+func TestASubscriptionBehindACursorThatIsTooOldIsIncomplete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	n := &node{t, t.TempDir()}
+	n.trade(1, time.Now())
+	w.ingest(n)
+	old := market.CursorAt("", market.ArrivalAt(time.Now().Add(-48*time.Hour)))
+	for _, c := range w.recorders(0) {
+		c.cursor = old.Text()
+		c.begin()
+		w.eventually(c.name+" is told", func() bool { c.take(); return c.partial == 1 })
+	}
+}

@@ -1,0 +1,81 @@
+package channel
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"quotary/shared/market"
+	"quotary/shared/text/strictjson"
+)
+
+// Resume is where what a client follows begins, of what is made of events: behind a cursor, or at
+// a time. The zero value is now, with a snapshot where the channel has one.
+type Resume struct {
+	Cursor string `json:"cursor,omitempty"` // of a frame, reply or answer
+	Since  int64  `json:"since,omitempty"`  // ms; events from then on
+}
+
+// EventsOf names what cursors of a channel's subscriptions are of, "" where it shows no events
+// with cursors.
+func (s *Subscription) EventsOf() string {
+	if c := s.Type.Channel(); c.events {
+		return string(s.Type) + " " + s.Coin + s.User // it has one of them
+	}
+	return ""
+}
+
+// EventsOf names what cursors of a feed of addresses are of, whatever the address; "" where it
+// shows no events with cursors.
+func (f Feed) EventsOf() string {
+	if slices.Contains([]Feed{FeedFills, FeedFilledOrders}, f) {
+		return string(f)
+	}
+	return ""
+}
+
+// DecodeResume reads where what a message asks for begins. Of what shows no events with cursors
+// it is not read. Its error is a [*strictjson.Error].
+func DecodeResume(o strictjson.Object, of string, now time.Time) (r Resume, err error) {
+	given := func(name string) bool { raw, ok := o[name]; return of != "" && ok && string(raw) != "null" }
+	if given("cursor") {
+		err = o.Text("cursor", func(text []byte) error {
+			c, err := market.ParseArrivalCursor(string(text))
+			if err == nil && !c.Is(of) {
+				err = errors.New("that of an earlier frame, reply or answer about the same")
+			}
+			r.Cursor = string(text)
+			return err
+		})
+	}
+	if err == nil && given("since") {
+		r.Since, err = strconv.ParseInt(strings.Trim(string(o["since"]), `"`), 10, 64)
+		switch {
+		case err != nil || r.Since <= 0:
+			err = strictjson.Errorf("since %s is not accepted: it must be a time in milliseconds", strictjson.Shown(o["since"]))
+		case r.Cursor != "":
+			err = strictjson.Errorf("cursor and since are both given: one of them is accepted")
+		}
+		r.Since = min(r.Since, now.UnixMilli())
+	}
+	return r, err
+}
+
+// Text is what is kept of it, "" of the zero value.
+func (r Resume) Text() string {
+	if r.Since != 0 {
+		return "@" + strconv.FormatInt(r.Since, 10)
+	}
+	return r.Cursor
+}
+
+// ResumeOf reads a text of [Resume.Text].
+func ResumeOf(text string) Resume {
+	if len(text) > 0 && text[0] == '@' {
+		ms, _ := strconv.ParseInt(text[1:], 10, 64) // it was written by Text
+		return Resume{Since: ms}
+	}
+	return Resume{Cursor: text}
+}
