@@ -102,7 +102,7 @@ func (f *Family) handle(served *catalog.Endpoint, serve func(ctx context.Context
 	e.bare = e.Out.Implements(reflect.TypeFor[interface{ Bare() }]())
 	e.list = e.Out.Kind() == reflect.Slice && e.Out.Elem().Kind() != reflect.Uint8 // which is JSON
 	for _, f := range reflect.VisibleFields(e.In) {
-		if f.Type == reflect.TypeFor[catalog.Cursor]() {
+		if f.Type == reflect.TypeFor[catalog.Cursor]() || f.Type == reflect.TypeFor[catalog.EventCursor]() {
 			e.cursor = f.Index
 		}
 	}
@@ -174,7 +174,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	if err != nil {
 		return req.fail(err)
 	}
-	if e.cursor != nil && !reflect.ValueOf(in).Elem().FieldByIndex(e.cursor).Interface().(catalog.Cursor).IsOf(req.list()) {
+	if e.cursor != nil && !catalog.Cursor(reflect.ValueOf(in).Elem().FieldByIndex(e.cursor).String()).IsOf(req.list()) {
 		return req.fail(BadParameter("invalid cursor: must be the %s of an earlier answer to the same request", catalog.HeaderNextCursor))
 	}
 	if spanner, ok := in.(catalog.Spanner); ok {

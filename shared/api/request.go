@@ -267,6 +267,13 @@ func SetNext(ctx context.Context, c catalog.Cursor) {
 	}
 }
 
+// SetNextArrival says with which cursor of arrival a successful answer goes on.
+func SetNextArrival(ctx context.Context, cursor string) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.next = cursor
+	}
+}
+
 // list is a number of the list that a request asks for: the rows of a path, or of a coin of it.
 func (r *request) list() uint32 {
 	sum := fnv.New32a()

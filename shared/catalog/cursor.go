@@ -39,6 +39,47 @@ func (c Cursor) Place() (ms, given int64) {
 	return ms, given
 }
 
+// EventCursor is a [Cursor] of rows that go back in time, or one of a frame of a feed or of an
+// answer to it, behind which they go forward in the order in which they arrived. "" is the
+// beginning.
+type EventCursor string
+
+// Rows is the cursor of rows, "" where it is one of arrival.
+func (c EventCursor) Rows() Cursor {
+	if strings.ContainsRune(string(c), '.') {
+		return Cursor(c)
+	}
+	return ""
+}
+
+// Arrived is the text of a cursor of arrival, "" where it is one of rows.
+func (c EventCursor) Arrived() string {
+	if c.Rows() == "" {
+		return string(c)
+	}
+	return ""
+}
+
+// What the text of a cursor of arrival is made of, beginning with the first, and how long it is
+// in bytes; whoever handles it reads it.
+const (
+	eventCursorLetters  = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	shortestEventCursor = 8
+	longestEventCursor  = 64
+)
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (c *EventCursor) UnmarshalText(text []byte) error {
+	*c = EventCursor(text)
+	if rows := c.Rows(); rows != "" {
+		return rows.UnmarshalText(text)
+	}
+	if len(text) < shortestEventCursor || len(text) > longestEventCursor || text[0] != eventCursorLetters[0] || strings.Trim(string(text), eventCursorLetters) != "" {
+		return errors.New("the " + HeaderNextCursor + " of an earlier answer, or the cursor of a frame")
+	}
+	return nil
+}
+
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (c *Cursor) UnmarshalText(text []byte) error {
 	parsed := Cursor(text)

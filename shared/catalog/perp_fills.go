@@ -19,10 +19,10 @@ var _ = does(PerpFills, readLog, readSeries)
 // FillsByAddressIn selects the newest fills of an account, in all coins or in one. They
 // are listed oldest first.
 type FillsByAddressIn struct {
-	Address Address `path:"address"`
-	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"1000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
-	Cursor  Cursor  `query:"cursor"`
+	Address Address     `path:"address"`
+	Coin    Coin        `query:"coin"`
+	Limit   int64       `query:"limit" default:"1000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
+	Cursor  EventCursor `query:"cursor"`                                  // X-Next-Cursor of an earlier answer to the same request, or the cursor of a frame of ws/fills or userFills: what arrived behind that, oldest first in the order of arrival
 }
 
 // FillsByOidIn names an order, whose fills are listed oldest first.

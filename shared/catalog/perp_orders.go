@@ -19,24 +19,24 @@ var (
 	ActiveOrders = route[ActiveOrdersIn, ActiveOrderStats]("GET", "/upgrade/v2/hl/orders/active-stats", PerpOrders, action("HL_ACTIVE_STATS"), EnvelopeB).needs(VenueOrders)
 )
 
-var _ = does(PerpOrders, readLog, readViews)
+var _ = does(PerpOrders, readLog, readSeries, readViews)
 
 // OrdersByAddressIn selects the orders of an account whose status changed last, in all
 // coins or in one, newest first.
 type OrdersByAddressIn struct {
-	Address Address `path:"address"`
-	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"2000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
-	Cursor  Cursor  `query:"cursor"`
+	Address Address     `path:"address"`
+	Coin    Coin        `query:"coin"`
+	Limit   int64       `query:"limit" default:"2000" min:"1" max:"2000"` // rows of the answer, 2,000 at most
+	Cursor  EventCursor `query:"cursor"`                                  // X-Next-Cursor of an earlier answer to the same request, or the cursor of a frame of ws/filled-orders: each status that arrived behind that, oldest first in the order of arrival
 }
 
 // FilledOrdersByAddressIn selects the orders of an account that were filled last, in all
 // coins or in one, newest first.
 type FilledOrdersByAddressIn struct {
-	Address Address `path:"address"`
-	Coin    Coin    `query:"coin"`
-	Limit   int64   `query:"limit" default:"1000" min:"1" max:"1000"` // rows of the answer, 1,000 at most
-	Cursor  Cursor  `query:"cursor"`
+	Address Address     `path:"address"`
+	Coin    Coin        `query:"coin"`
+	Limit   int64       `query:"limit" default:"1000" min:"1" max:"1000"` // rows of the answer, 1,000 at most
+	Cursor  EventCursor `query:"cursor"`                                  // X-Next-Cursor of an earlier answer to the same request, or the cursor of a frame of ws/filled-orders: what arrived behind that, oldest first in the order of arrival
 }
 
 // OrderByOidIn names an order. Where nothing is known of it data is null.

@@ -5,11 +5,14 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/arrivals"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/topfills"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -20,16 +23,43 @@ type reader struct {
 	series *store.Series
 }
 
-// byAddress returns the newest fills of an account, or those before a cursor, oldest first.
+// byAddress returns the newest fills of an account, or those before a cursor, oldest first; or
+// what arrived behind the cursor of a frame.
 func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]catalog.Fill, error) {
+	feed := channel.FeedFills.EventsOf()
+	after, forward, err := api.ArrivalCursor(in.Cursor, feed, (&channel.Subscription{Type: channel.UserFills, User: string(in.Address)}).EventsOf())
+	if err != nil {
+		return nil, err
+	}
+	if forward {
+		return r.arrived(ctx, &in, after, feed)
+	}
 	list := []catalog.Fill{}
-	newest := fills.Before(ctx, r.log, string(in.Address), string(in.Coin), api.Since(in.Cursor), int(in.Limit)+1)
-	err := read(ctx, in.Cursor, newest, func(f *market.Fill) bool {
+	rows := in.Cursor.Rows()
+	newest := fills.Before(ctx, r.log, string(in.Address), string(in.Coin), api.Since(rows), int(in.Limit)+1)
+	err = read(ctx, rows, newest, func(f *market.Fill) bool {
 		list = append(list, fill(f))
 		return int64(len(list)) == in.Limit
 	})
 	slices.Reverse(list)
 	return list, err
+}
+
+// arrived returns the fills of an account that arrived behind a cursor.
+func (r *reader) arrived(ctx context.Context, in *catalog.FillsByAddressIn, after market.ArrivalCursor, feed string) ([]catalog.Fill, error) {
+	page, next, err := arrivals.Page(ctx, r.series, fills.Name, after, int(in.Limit), func(from time.Time) iter.Seq2[market.Fill, error] {
+		return fills.From(ctx, r.log, string(in.Address), string(in.Coin), from)
+	}, func(f *market.Fill) (market.Arrival, int64) { return f.Arrived.At, f.Time })
+	if err != nil {
+		return nil, api.TooFar(err)
+	}
+	list := make([]catalog.Fill, len(page))
+	for i := range page {
+		list[i] = fill(&page[i])
+	}
+	next = next.Named(feed)
+	api.SetNextArrival(ctx, next.Text())
+	return list, nil
 }
 
 // byOid returns the fills of an order in the order of execution, nil where there is none.

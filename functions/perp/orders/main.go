@@ -20,7 +20,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newReader(o.Log(), views, o.Clock).register(o.Family)
+		newReader(o.Log(), o.Series(), views, o.Clock).register(o.Family)
 		return nil
 	}))
 }

@@ -9,9 +9,11 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/arrivals"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/orders"
 	"quotary/shared/data/tickers"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -19,20 +21,28 @@ import (
 // reader answers what became of orders.
 type reader struct {
 	log     *store.Log
+	series  *store.Series
 	top     *store.View[openorders.Top]
 	values  *store.View[openorders.Values]
 	tickers *store.View[tickers.View]
 }
 
-func newReader(log *store.Log, views *store.Views, clock func() time.Time) *reader {
-	return &reader{log: log, top: openorders.PublishedTop.Open(views, clock), values: openorders.OpenValues(views, clock), tickers: tickers.Published.Open(views, clock)}
+func newReader(log *store.Log, series *store.Series, views *store.Views, clock func() time.Time) *reader {
+	return &reader{log: log, series: series, top: openorders.PublishedTop.Open(views, clock), values: openorders.OpenValues(views, clock), tickers: tickers.Published.Open(views, clock)}
 }
 
 // byAddress returns the newest orders of an account, or those before a cursor, each with its
 // newest status. An order that came to it behind the cursor is on an earlier page.
 func (r *reader) byAddress(ctx context.Context, in catalog.OrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	of := orders.OfAccount(string(in.Address), string(in.Coin))
-	list, err := newest(ctx, in.Cursor, orders.Before(ctx, r.log, of, api.Since(in.Cursor), int(in.Limit)), in.Limit)
+	after, forward, err := api.ArrivalCursor(in.Cursor, channel.FeedFilledOrders.EventsOf())
+	if err != nil {
+		return nil, err
+	}
+	if forward {
+		return r.arrived(ctx, string(in.Address), string(in.Coin), after, int(in.Limit), orders.FilledName, orders.OtherName)
+	}
+	of, rows := orders.OfAccount(string(in.Address), string(in.Coin)), in.Cursor.Rows()
+	list, err := newest(ctx, rows, orders.Before(ctx, r.log, of, api.Since(rows), int(in.Limit)), in.Limit)
 	if err == nil && in.Cursor != "" {
 		list, err = orders.Current(ctx, r.log, list)
 	}
@@ -44,8 +54,28 @@ func (r *reader) byAddress(ctx context.Context, in catalog.OrdersByAddressIn) ([
 
 // filledByAddress returns the orders of an account that were filled last, or before a cursor.
 func (r *reader) filledByAddress(ctx context.Context, in catalog.FilledOrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	of := orders.OfAccount(string(in.Address), string(in.Coin))
-	return wrapped(newest(ctx, in.Cursor, orders.FilledBefore(ctx, r.log, of, api.Since(in.Cursor), int(in.Limit)+1), in.Limit))
+	after, forward, err := api.ArrivalCursor(in.Cursor, channel.FeedFilledOrders.EventsOf())
+	if err != nil {
+		return nil, err
+	}
+	if forward {
+		return r.arrived(ctx, string(in.Address), string(in.Coin), after, int(in.Limit), orders.FilledName)
+	}
+	of, rows := orders.OfAccount(string(in.Address), string(in.Coin)), in.Cursor.Rows()
+	return wrapped(newest(ctx, rows, orders.FilledBefore(ctx, r.log, of, api.Since(rows), int(in.Limit)+1), in.Limit))
+}
+
+// arrived returns each status of an account's orders that arrived behind a cursor.
+func (r *reader) arrived(ctx context.Context, address, coin string, after market.ArrivalCursor, limit int, names ...string) ([]catalog.OrderWrapper, error) {
+	page, next, err := arrivals.Page(ctx, r.series, orders.OtherName, after, limit, func(from time.Time) iter.Seq2[market.OrderStatus, error] {
+		return orders.From(ctx, r.log, names, address, coin, from)
+	}, func(s *market.OrderStatus) (market.Arrival, int64) { return s.Arrived.At, s.Time })
+	if err != nil {
+		return nil, api.TooFar(err)
+	}
+	next = next.Named(channel.FeedFilledOrders.EventsOf())
+	api.SetNextArrival(ctx, next.Text())
+	return wrapped(page, nil)
 }
 
 // newest takes the first status of each order from a list of the newest statuses.

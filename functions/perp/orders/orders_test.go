@@ -17,16 +17,17 @@ const root = "/upgrade/v2/hl"
 
 type world struct {
 	*apitest.World
-	log   *store.Log
-	views *store.Views
+	log    *store.Log
+	series *store.Series
+	views  *store.Views
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := new(world)
 	w.World = apitest.Open(t, catalog.PerpOrders, func(open *apitest.World) {
-		w.log, w.views = open.Log(), open.Views(t)
-		newReader(w.log, w.views, open.Now).register(open.Family)
+		w.log, w.series, w.views = open.Log(), open.Series(), open.Views(t)
+		newReader(w.log, w.series, w.views, open.Now).register(open.Family)
 	})
 	return w
 }

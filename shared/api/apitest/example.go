@@ -179,7 +179,7 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		return int64(1_790_000_000_000), []any{"-1", "yesterday", "1.5", "999999999999999"}
 	case t == reflect.TypeFor[catalog.Int]():
 		return 1, []any{"x", "1.5", "+1"}
-	case t == reflect.TypeFor[catalog.Cursor]():
+	case t == reflect.TypeFor[catalog.Cursor](), t == reflect.TypeFor[catalog.EventCursor]():
 		return "1790000000000.1", []any{"1790000000000", "1790000000000.0", "x.1", "-1.1", "01.1", "1.1.1"}
 	case t == reflect.TypeFor[catalog.Lookback]():
 		invalid = []any{"x", "1", "-1h", "1y"}
