@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,8 +99,12 @@ type pushed struct {
 	Channel string          `json:"channel"`
 	Type    string          `json:"type"`
 	Data    json.RawMessage `json:"data"`
-	raw     string
+	Cursor  string          `json:"cursor"`
+	raw     string          // without the cursor
 }
+
+// cursors are what tells frames of one content apart.
+var cursors = regexp.MustCompile(`,"cursor":"[^"]+"\}$`)
 
 // next reads one frame.
 func (s *socket) next(within time.Duration) (pushed, error) {
@@ -120,7 +125,7 @@ func (s *socket) read(ctx context.Context) (pushed, error) {
 	if err != nil {
 		return pushed{}, err
 	}
-	p := pushed{raw: string(b)}
+	p := pushed{raw: cursors.ReplaceAllString(string(b), "}")}
 	return p, json.Unmarshal(b, &p)
 }
 

@@ -47,7 +47,7 @@ func TestDocumentsWorkAsWritten(t *testing.T) {
 		{"README.md", "signed", "", []string{`(?m)^\{"code":"0","msg":"success","data":\[.*\}$`}},
 		{"README.md", "walk", "", []string{fills, `(?m)^\{"coin_key":"hyperliquid".*"cn_name":"示例".*\}$`}},
 		{"README.md", "follow", "", []string{`(?m)^\{"channel":"subscriptionResponse".*\n\{"channel":"l2Book".*\n\{"channel":"l2Book".*\n`}},
-		{"docs/feeds.md", "fills", "", []string{`(?m)^\{"type":"subscribe"\}$`}},
+		{"docs/feeds.md", "fills", "", []string{`(?m)^\{"type":"subscribe","cursor":"[^"]+"\}$`}},
 		{"docs/operate/deploy.md", "invite", onAWS, []string{`(?m)^\{"code":"0","msg":"success","data":\[\{.*"coin":.*\n`}},
 	} {
 		t.Run(doc.path+" "+doc.block, func(t *testing.T) {
