@@ -280,6 +280,9 @@ func (d *deployment) rest(t *testing.T) {
 		switch e.Path {
 		case catalog.LatestTrades.Path:
 			event.MultiValueQueryStringParameters["symbol"] = []string{perpKey}
+		case catalog.OrdersByAddress.Path, catalog.FillsByAddress.Path: // of a frame
+			frame := market.CursorAt("", market.ArrivalAt(d.Now()))
+			event.MultiValueQueryStringParameters["cursor"] = []string{frame.Text()}
 		case catalog.CommonKlines.Path: // a pair that nobody has asked for
 			event.MultiValueQueryStringParameters["symbol"] = []string{otherKey}
 		}

@@ -14,7 +14,7 @@ var (
 	TopTrades = route[TopTradesIn, []TopFill]("GET", "/upgrade/v2/hl/fills/top-trades", PerpFills, action("HL_TOP_TRADES"), EnvelopeB).needs(VenueFills)
 )
 
-var _ = does(PerpFills, readLog, readSeries)
+var _ = does(PerpFills, readLog, readSeries, checkpoint)
 
 // FillsByAddressIn selects the newest fills of an account, in all coins or in one. They
 // are listed oldest first.

@@ -19,7 +19,7 @@ var (
 	ActiveOrders = route[ActiveOrdersIn, ActiveOrderStats]("GET", "/upgrade/v2/hl/orders/active-stats", PerpOrders, action("HL_ACTIVE_STATS"), EnvelopeB).needs(VenueOrders)
 )
 
-var _ = does(PerpOrders, readLog, readSeries, readViews)
+var _ = does(PerpOrders, readLog, readSeries, checkpoint, readViews)
 
 // OrdersByAddressIn selects the orders of an account whose status changed last, in all
 // coins or in one, newest first.

@@ -96,6 +96,7 @@ var (
 	readLog    = table(LogTable, "Query")
 	readSeries = table(SeriesTable, "Query")
 	loadSeries = table(SeriesTable, "BatchGetItem")
+	checkpoint = table(SeriesTable, "GetItem") // that of a source
 	readViews  = objects("views/", "GetObject")
 
 	readDocuments = table(DocumentsTable, "GetItem", "Query")

@@ -95,7 +95,7 @@ func (a *arriving) arrive(e *market.Events, since int64) (fresh, late market.Eve
 	a.recentLedgers.forget(now)
 	a.recentTrades.forget(now)
 	fresh = *e
-	fresh.Fills, fresh.Ledgers = nil, nil
+	fresh.Fills, fresh.Orders, fresh.Ledgers = nil, nil, nil
 	for _, pass := range [...]struct {
 		late bool
 		to   *market.Events
@@ -113,9 +113,7 @@ func (a *arriving) arrive(e *market.Events, since int64) (fresh, late market.Eve
 				continue
 			}
 			s.Arrived = a.give(s.Time, pass.late, 0)
-			if pass.late {
-				late.Orders = append(late.Orders, *s)
-			}
+			pass.to.Orders = append(pass.to.Orders, *s)
 			if s.Status == market.StatusFilled {
 				a.recentFilled.add(now, *s)
 			}

@@ -158,7 +158,8 @@ func (n *node) ledgerUpdate(id int, at time.Time) {
 
 // TestAClientThatComesBackHasEachEventOnce kills clients at random while the venue trades, also
 // with what is late by half an hour, and lets them come back with their last cursor. Where the
-// ingester ends too, events of its last moments may come twice, and none is missing.
+// ingester ends too, and all clients with it, events of its last moments may come twice, and none
+// is missing.
 func TestAClientThatComesBackHasEachEventOnce(t *testing.T) {
 	t.Parallel()
 	for name, restarts := range map[string]bool{"with one ingester": false, "with ingesters that end": true} {
@@ -200,12 +201,21 @@ func TestAClientThatComesBackHasEachEventOnce(t *testing.T) {
 					w.eventually("frames", func() bool { return len(w.frames(c.conn)) > 0 })
 				}
 				c.kill()
-				if restarts && round%15 == 7 {
-					stop()
-					trade(true)
-					stop = w.ingest(n)
+				if !restarts || round%15 != 7 {
+					c.begin()
+					continue
 				}
-				c.begin()
+				for _, other := range clients {
+					if other != c {
+						other.kill()
+					}
+				}
+				stop()
+				trade(true)
+				stop = w.ingest(n)
+				for _, one := range clients {
+					one.begin()
+				}
 			}
 			trade(false)
 			for _, c := range clients {

@@ -45,17 +45,18 @@ func (p *progress) advance(ms int64) bool {
 }
 
 // advance reports whether an event is to be published, and notes that it is.
-func (p *position) advance(ms int64) bool { return p.advanceLate(ms, false) }
+func (p *position) advance(ms int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now.advance(ms)
+}
 
-// advanceLate does so for a late event, which may be one that was missed before the
-// start.
+// advanceLate does so for a late event, which may be one that was missed before the start. The
+// time of another says nothing of what an earlier run has published.
 func (p *position) advanceLate(ms int64, beforeStart bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if beforeStart {
-		return p.missed.advance(ms)
-	}
-	return p.now.advance(ms)
+	return !beforeStart || p.missed.advance(ms)
 }
 
 func (p *position) resume(now, missed int64) {
