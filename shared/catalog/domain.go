@@ -63,6 +63,18 @@ func wholeNumber(least int) func(string) error {
 	}
 }
 
+// LeastRelayWeight is the least weight a minute, dealt out in sevenths, by which the dearest
+// question is ever granted.
+const LeastRelayWeight = 7 * weighsRole
+
+// relayWeight accepts 0, for nothing, and what grants every question.
+func relayWeight(value string) error {
+	if n, err := strconv.Atoi(value); err != nil || n != 0 && n < LeastRelayWeight {
+		return fmt.Errorf("must be 0, or a whole number of at least %d, not %q", LeastRelayWeight, value)
+	}
+	return nil
+}
+
 // span accepts positive durations as Go writes them.
 func span(value string) error {
 	if d, err := time.ParseDuration(value); err != nil || d <= 0 {

@@ -35,8 +35,8 @@ var (
 		Purpose: "from which value of an account, or of its positions, in USDC, the venue is asked about it though nobody follows it",
 	})
 	EnvRelayWeight = PerpDomain.setting(Setting{
-		Name: "QUOTARY_RELAY_WEIGHT", Deploy: "relayWeight", Deployed: "1200", Default: "1200", Check: wholeNumber(0),
-		Purpose: "how much of the weight by which the venue counts its own API functions may spend in any minute, all together, on what it alone knows; 0 for nothing",
+		Name: "QUOTARY_RELAY_WEIGHT", Deploy: "relayWeight", Deployed: "1200", Default: "1200", Check: relayWeight,
+		Purpose: "how much of the weight by which the venue counts its own API functions may spend in any minute, all together, on what it alone knows: 420 at least, or 0 for nothing",
 	})
 	EnvSpoolDir = PerpDomain.setting(Setting{
 		Name: "QUOTARY_SPOOL_DIR", Purpose: "the folder in which the running ingester finds files to replay; it looks for none if not set",

@@ -185,7 +185,7 @@ func TestAFailingVenueIs503AndCostsNoOtherQuestion(t *testing.T) {
 func TestWhatIsSpentIs503WithWhenToAskAgain(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
-	w := newWorldWith(t, v.URL, 7*20*3) // three questions in ten seconds
+	w := newWorldWith(t, v.URL, 7*20*4) // four questions in ten seconds, one of which is kept for others
 	w.someAccount(t)
 	ask := func(n int) apitest.Answer { return w.ask(t, fmt.Sprintf(`{"type":"marginTable","id":%d}`, n)) }
 	for n := range 3 {

@@ -4,9 +4,9 @@
 //
 // The count is one document. A minute has six slots of ten seconds, and what may be spent in one
 // of them is a seventh of the budget, as any minute touches seven. A slot is shared evenly by the
-// distributors that have asked in the last minute, granted or not: a lone one may spend all of it,
-// and one that comes anew has its share from the next slot on at the latest. What is granted is
-// written before anything is asked, so that no more than the budget is ever spent, whatever fails.
+// distributors that have asked in the last minute, granted or not, but for a part that is kept for
+// whoever has spent nothing in it: so one that asks rarely is served beside one that asks all the
+// time, and one that comes anew has its share from the next slot on. What is granted is written before anything is asked, so that no more than the budget is ever spent, whatever fails.
 package relaybudget
 
 import (
@@ -26,6 +26,8 @@ const (
 	slot    = 10 * time.Second
 	slots   = 6 // that a distributor counts as one that asks
 	minutes = 7 // slots that any minute touches
+
+	usual = 20 // what most questions weigh
 
 	owner, id = "venue", "spent"
 
@@ -151,13 +153,17 @@ func (c *count) begin(at int64) {
 	}
 }
 
-// allows reports whether a distributor may spend weight: within the slot, and within its share of
-// it or as its first in it.
+// allows reports whether a distributor may spend weight: as its first in the slot within all of
+// it, else within its share of what is not kept for those that have spent nothing.
 func (c *count) allows(distributor string, weight, perSlot int) bool {
 	all := 0
 	for _, spent := range c.Spent {
 		all += spent
 	}
 	own := c.Spent[distributor]
-	return all+weight <= perSlot && (own == 0 || own+weight <= perSlot/len(c.Asked))
+	if own == 0 {
+		return all+weight <= perSlot
+	}
+	shared := perSlot - max(perSlot/4, usual)
+	return all+weight <= shared && own+weight <= shared/len(c.Asked)
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/catalog"
 	"quotary/shared/data/relaybudget"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -21,6 +22,10 @@ const perMinute = 1200
 
 // open opens budgets over one table, as instances of a function do.
 func open(t testing.TB, clock *testclock.Clock) func() *relaybudget.Budget {
+	return openOf(t, clock, perMinute)
+}
+
+func openOf(t testing.TB, clock *testclock.Clock, perMinute int) func() *relaybudget.Budget {
 	db := storetest.DynamoDB(t)
 	table := storetest.Tables(t, db) + schema.DocumentsTable
 	return func() *relaybudget.Budget {
@@ -32,7 +37,7 @@ func open(t testing.TB, clock *testclock.Clock) func() *relaybudget.Budget {
 
 func newClock() *testclock.Clock { return testclock.At(time.Unix(1_800_000_000, 0)) }
 
-func TestALoneDistributorSpendsAllAndANewOneHasItsShareFromTheNextSlotOn(t *testing.T) {
+func TestALoneDistributorSpendsAllButWhatIsKeptAndANewOneHasItsShareFromTheNextSlotOn(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	b := open(t, clock)()
@@ -42,20 +47,53 @@ func TestALoneDistributorSpendsAllAndANewOneHasItsShareFromTheNextSlotOn(t *test
 		}
 		return n
 	}
-	const slot = perMinute / 7 / 20
+	const shared = perMinute/7 - perMinute/7/4
+	const slot = shared / 20
 	if n := spend("a"); n != slot {
 		t.Errorf("a lone one was granted %d, want %d", n, slot)
 	}
-	if n := spend("b"); n != 0 {
-		t.Errorf("of what is spent %d were granted", n)
+	if n := spend("b"); n != 1 {
+		t.Errorf("of what is kept %d were granted", n)
 	}
 	clock.Move(10 * time.Second)
-	if a, b := spend("a"), spend("b"); a != slot/2 || b != slot/2 {
-		t.Errorf("two were granted %d and %d, want %d each", a, b, slot/2)
+	if a, b := spend("a"), spend("b"); a != shared/2/20 || b != a {
+		t.Errorf("two were granted %d and %d, want %d each", a, b, shared/2/20)
 	}
 	clock.Move(time.Minute)
 	if n := spend("a"); n != slot {
 		t.Errorf("a minute after the other asked, one was granted %d, want %d", n, slot)
+	}
+}
+
+func TestOneThatAsksRarelyIsServedBesideOneThatAsksAllTheTime(t *testing.T) {
+	t.Parallel()
+	for _, perMinute := range []int{catalog.LeastRelayWeight, perMinute} {
+		clock := newClock()
+		b := openOf(t, clock, perMinute)()
+		for minute := range 10 {
+			for range 7 { // after the last of which the other counts no longer
+				for must.Get(b.Spend(t.Context(), "loud", 20))(t) == 0 {
+				}
+				clock.Move(10 * time.Second)
+			}
+			for must.Get(b.Spend(t.Context(), "loud", 20))(t) == 0 {
+			}
+			if wait := must.Get(b.Spend(t.Context(), "rare", 20))(t); wait != 0 {
+				t.Errorf("of %d, in minute %d: it waits for %v", perMinute, minute, wait)
+			}
+		}
+	}
+}
+
+func TestTheLeastSettingGrantsTheDearestQuestion(t *testing.T) {
+	t.Parallel()
+	b := openOf(t, newClock(), catalog.LeastRelayWeight)()
+	dearest := 0
+	for _, kind := range catalog.InfoTypes {
+		dearest = max(dearest, kind.Weight)
+	}
+	if wait := must.Get(b.Spend(t.Context(), "a", dearest))(t); wait != 0 {
+		t.Errorf("a question of %d is never granted", dearest)
 	}
 }
 
