@@ -13,7 +13,9 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +37,10 @@ const (
 	keepFor, keepMost, keepLarge = 5 * time.Second, 200, 256 << 10
 
 	awayFor = 5 * time.Second // that a venue is left alone for that has failed
+
+	// several is at how many different questions in a row a venue fails that is not there. One at
+	// which its proxy alone fails is a stranger's choice.
+	several = 5
 )
 
 // bounds are those of an answer: the largest are those of vaults, below 2 MB.
@@ -48,6 +54,9 @@ type Relay struct {
 	clock  func() time.Time
 	kept   lru.Cache[string, kept]
 	away   atomic.Int64 // ns: nothing is asked before
+
+	mu      sync.Mutex
+	failing []string // different questions, since the last that was answered
 
 	Metrics *metrics.Writer // counts what became of questions; nil does not
 }
@@ -115,6 +124,9 @@ func (r *Relay) Ask(ctx context.Context, weight int, question map[string]any) (j
 		return nil, api.NotReady(roundUp(wait), "what this deployment may ask the exchange is spent for now: ask again in %d seconds", int(roundUp(wait).Seconds()))
 	}
 	answer, err := r.ask(ctx, body)
+	if ctx.Err() == nil { // else its caller waits less than the venue may take
+		r.learn(string(body), err)
+	}
 	switch {
 	case err == nil:
 		r.count("answered")
@@ -122,9 +134,6 @@ func (r *Relay) Ask(ctx context.Context, weight int, question map[string]any) (j
 		r.count("refused")
 	default:
 		r.count("failed")
-		if isAway(err) {
-			r.away.Store(r.clock().Add(awayFor).UnixNano())
-		}
 		err = errAway(keepFor)
 	}
 	if len(answer) <= keepLarge {
@@ -133,15 +142,45 @@ func (r *Relay) Ask(ctx context.Context, weight int, question map[string]any) (j
 	return answer, err
 }
 
-// isAway reports whether an error says of the venue itself that it is not there. Any other may be
-// for the question: one that is too large, or that the venue fails at, is nobody else's.
+// learn takes from what became of a question whether the venue is there.
+func (r *Relay) learn(question string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case isAway(err):
+	case isThere(err):
+		r.failing = nil
+		return
+	default:
+		if !slices.Contains(r.failing, question) {
+			r.failing = append(r.failing, question)
+		}
+		if len(r.failing) < several {
+			return
+		}
+	}
+	r.failing = nil
+	r.away.Store(r.clock().Add(awayFor).UnixNano())
+}
+
+// isAway reports whether an error says of the venue itself that it is not there, whatever is asked.
 func isAway(err error) bool {
 	var refused *upstream.RefusedError
 	if errors.As(err, &refused) {
-		return refused.Status != http.StatusInternalServerError // with which it fails at a coin that there is not
+		return refused.Status == http.StatusTooManyRequests
 	}
 	var dial *net.OpError
 	return errors.As(err, &dial) && dial.Op == "dial" || errors.Is(err, upstream.ErrPrivate)
+}
+
+// isThere reports whether the venue itself has answered: one that is too large, or that it fails at,
+// is for nobody else's question.
+func isThere(err error) bool {
+	var refused *upstream.RefusedError
+	if errors.As(err, &refused) {
+		return refused.Status == http.StatusInternalServerError // with which it fails at a coin that there is not
+	}
+	return err == nil || errors.Is(err, ErrRefused) || errors.Is(err, errNoJSON) || errors.Is(err, upstream.ErrBounds)
 }
 
 func (r *Relay) ask(ctx context.Context, body []byte) ([]byte, error) {
