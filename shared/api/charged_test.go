@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"quotary/shared/api"
 	"quotary/shared/api/apitest"
 	"quotary/shared/aws/readunits"
@@ -27,6 +29,9 @@ func TestAFailureWhoseDataWasReadIsCharged(t *testing.T) {
 		"a refused parameter": {func() ([]catalog.TakerKline, error) { return nil, api.BadParameter("invalid coin") }, http.StatusBadRequest, 0, "invalid coin"},
 		"nothing found":       {func() ([]catalog.TakerKline, error) { return nil, api.NotFound("no such coin") }, http.StatusNotFound, 0, "no such coin"},
 		"a fault":             {func() ([]catalog.TakerKline, error) { return nil, fmt.Errorf("secret") }, http.StatusInternalServerError, 0, "internal error"},
+		"a table that is short of capacity": {func() ([]catalog.TakerKline, error) {
+			return nil, fmt.Errorf("range of klines: %w", &types.ProvisionedThroughputExceededException{})
+		}, http.StatusServiceUnavailable, 0, "the store is busy: ask again in a second"},
 		"an answer that is too large": {func() ([]catalog.TakerKline, error) {
 			return []catalog.TakerKline{{Open: strings.Repeat("x", 7<<20)}}, nil
 		}, http.StatusBadRequest, 1, "the answer would exceed 6 MB"},
@@ -44,6 +49,9 @@ func TestAFailureWhoseDataWasReadIsCharged(t *testing.T) {
 			}
 			if n := used(t, w); n != c.charged {
 				t.Errorf("charged %d times, want %d", n, c.charged)
+			}
+			if after := a.Header["Retry-After"]; c.status == http.StatusServiceUnavailable && after != "1" {
+				t.Errorf("Retry-After is %q", after)
 			}
 		})
 	}

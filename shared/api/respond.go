@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"quotary/shared/aws/batch"
 	"quotary/shared/catalog"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/usage"
@@ -89,7 +90,7 @@ type response struct {
 	varies      bool               // with what the client accepts
 	retryAfter  int                // seconds, 0 = none
 	reason      catalog.Reason     // of a failure; "" for none
-	fault       error              // the cause of a 500, for the log
+	fault       error              // the cause of an error that is no refusal, for the log
 	refusal     *admission.Refusal // of the gate; nil for none
 	dataSince   time.Time          // what is older is no longer retained; zero where nothing is missing
 	dataVenue   time.Time          // what is older is what the venue says; zero for nothing
@@ -198,7 +199,8 @@ func (r *request) absent(a *absence) response {
 }
 
 // Render writes the one error body that the reader of every envelope understands. An error
-// that is not meant for the caller is [catalog.ReasonInternal] and says no more.
+// that is not meant for the caller is [catalog.ReasonInternal] and says no more, unless the
+// store refuses it for now.
 func Render(err error, requestID string) (catalog.Reason, []byte) {
 	reason, message := catalog.ReasonInternal, "internal error"
 	var refusal *admission.Refusal
@@ -208,6 +210,8 @@ func Render(err error, requestID string) (catalog.Reason, []byte) {
 		reason, message = refusal.Reason, refusal.Message
 	case errors.As(err, &known):
 		reason, message = known.Reason, known.Message
+	case batch.Throttled(err):
+		reason, message = catalog.ReasonNotReady, "the store is busy: ask again in a second"
 	}
 	body, err := Encode(catalog.NewErrorBody(reason, message, requestID))
 	if err != nil {
@@ -227,7 +231,9 @@ func (r *request) fail(err error) (res response) {
 	case errors.As(err, &known):
 		res.retryAfter = int(known.RetryAfter.Seconds())
 	default:
-		res.fault = err
+		if res.fault = err; batch.Throttled(err) {
+			res.retryAfter = 1
+		}
 	}
 	return res
 }

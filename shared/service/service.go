@@ -141,10 +141,11 @@ func (o *Opened) Log() *store.Log {
 }
 
 // Series returns the table of series: market data by time bucket. A request may see what
-// was written a moment ago or not yet, so reads are eventually consistent.
+// was written a moment ago or not yet, so reads are eventually consistent, and it is given up
+// rather than held where the table is short of capacity.
 func (o *Opened) Series() *store.Series {
 	series := store.NewSeries(o.DB, o.Table(schema.SeriesTable))
-	series.Eventual = true
+	series.Eventual, series.Awaited = true, true
 	return series
 }
 

@@ -40,14 +40,14 @@ func keyOf(it item) rowKey { return rowKey{attr.Text(it, attrPK), attr.Text(it, 
 // getAll reads the items of the keys, strongly consistent or eventually, for half the
 // price; keys without an item are absent from the result. attributes are those to read
 // besides the key.
-func getAll(ctx context.Context, db Rows, table string, parallel int, eventual bool, keys []rowKey, attributes ...string) (map[rowKey]item, error) {
+func getAll(ctx context.Context, db Rows, table string, parallel int, eventual bool, retry batch.Retry, keys []rowKey, attributes ...string) (map[rowKey]item, error) {
 	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(!eventual)}
 	want.ProjectionExpression, want.ExpressionAttributeNames = project(attributes)
 	wanted := make([]item, len(keys))
 	for i, k := range keys {
 		wanted[i] = k.item()
 	}
-	items, err := batch.GetAll(ctx, db, table, wanted, want, orDefault(parallel), untilContextEnds)
+	items, err := batch.GetAll(ctx, db, table, wanted, want, orDefault(parallel), retry)
 	found := make(map[rowKey]item, len(items))
 	for _, it := range items {
 		found[keyOf(it)] = it
@@ -75,6 +75,13 @@ func project(attributes []string) (*string, map[string]string) {
 
 // untilContextEnds is how requests are repeated that DynamoDB refuses for now.
 var untilContextEnds = batch.Retry{Pauses: pauses, Timeout: requestTimeout}
+
+// whileCallerWaits is how reads are repeated for somebody who is told to ask again: longer than
+// DynamoDB takes to give a hot partition more capacity, nobody should hold a function.
+var whileCallerWaits = batch.Retry{
+	Tries: 4, Pauses: backoff.Backoff{Min: 50 * time.Millisecond, Max: 250 * time.Millisecond},
+	Timeout: requestTimeout, Within: time.Second,
+}
 
 var pauses = backoff.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second}
 

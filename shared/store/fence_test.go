@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"quotary/shared/aws/batch"
 	"quotary/shared/store"
 	"quotary/shared/testing/must"
 )
@@ -82,6 +83,19 @@ func TestWhatThrottlesIsWrittenInTheEnd(t *testing.T) {
 	points, err := series.Load(t.Context(), []store.SeriesAt{{SeriesKey: btc, Time: at(0)}, {SeriesKey: btc, Time: at(39)}})
 	if err != nil || len(points) != 2 {
 		t.Errorf("%d points, error %v", len(points), err)
+	}
+}
+
+func TestAReadForWhichSomebodyWaitsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	series, db, _ := newSeries(t)
+	series.Awaited = true
+	keys := []store.SeriesAt{{SeriesKey: btc, Time: at(0)}}
+	for name, fail := range map[string]func(){"starved": func() { db.starve = true }, "throttled": func() { db.refuse.Store(1000) }} {
+		fail()
+		if _, err := series.Load(t.Context(), keys); !batch.Throttled(err) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -159,7 +159,7 @@ func (l *Log) Missing(ctx context.Context, dataset string, rows []Row) (missing 
 			keys = append(keys, k)
 		}
 	}
-	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, keys)
+	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, untilContextEnds, keys)
 	if err != nil {
 		return 0, fmt.Errorf("look for %s rows: %w", dataset, err)
 	}

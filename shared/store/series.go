@@ -25,6 +25,10 @@ type Series struct {
 	// Eventual has Load read eventually consistent, for half the price.
 	Eventual bool
 
+	// Awaited has Load give up after about a second what DynamoDB refuses for lack of capacity:
+	// somebody waits for it, and can ask again. Else it is tried again until the context ends.
+	Awaited bool
+
 	// Strong has Range read strongly consistent, for twice the price.
 	Strong bool
 
@@ -193,7 +197,11 @@ func (s *Series) Load(ctx context.Context, keys []SeriesAt) (map[SeriesAt]Point,
 		}
 		asked[k] = append(asked[k], at)
 	}
-	found, err := getAll(ctx, s.db, s.table, s.Parallel, s.Eventual, wanted, attrBody, attrExtra)
+	retry := untilContextEnds
+	if s.Awaited {
+		retry = whileCallerWaits
+	}
+	found, err := getAll(ctx, s.db, s.table, s.Parallel, s.Eventual, retry, wanted, attrBody, attrExtra)
 	if err != nil {
 		return nil, fmt.Errorf("load series: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -32,6 +33,11 @@ type Retry struct {
 	Tries   int             // in a row without any progress; 0 is without end, until the context ends
 	Pauses  backoff.Backoff // after a try without progress
 	Timeout time.Duration   // of one request, the SDK's own tries included; 0 is without
+
+	// Within is how long after the beginning of the first request that left anything another one
+	// may begin, with progress or without, of all requests of a call together; 0 is without end.
+	Within time.Duration
+	left   *atomic.Pointer[time.Time] // when that was, which requests of one call share
 }
 
 // Getter is the part of DynamoDB's client that reads.
@@ -84,6 +90,7 @@ func countKeys(requests map[string]types.KeysAndAttributes) (n int) {
 // GetAll reads any number of items of a table, `parallel` requests at a time. The
 // other fields of want say what to read of each and how consistently.
 func GetAll(ctx context.Context, db Getter, table string, keys []attr.Item, want types.KeysAndAttributes, parallel int, retry Retry) ([]attr.Item, error) {
+	retry.left = new(atomic.Pointer[time.Time])
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	found := make([][]attr.Item, (len(keys)+MaxGet-1)/MaxGet)
@@ -128,7 +135,11 @@ var errLeft = errors.New("the table keeps leaving them unprocessed")
 
 // run makes a request until it is done.
 func (r Retry) run(ctx context.Context, request func(context.Context) (progress, done bool, err error)) error {
+	if r.left == nil {
+		r.left = new(atomic.Pointer[time.Time])
+	}
 	for try := 0; ; try++ {
+		began := time.Now()
 		progress, done, err := r.once(ctx, request)
 		switch {
 		case done:
@@ -138,7 +149,8 @@ func (r Retry) run(ctx context.Context, request func(context.Context) (progress,
 		case progress:
 			try = 0 // it goes on: no need to slow down further
 		}
-		if r.Tries > 0 && try+1 >= r.Tries {
+		r.left.CompareAndSwap(nil, &began)
+		if r.Tries > 0 && try+1 >= r.Tries || r.Within > 0 && time.Since(*r.left.Load()) >= r.Within {
 			return cmp.Or(err, errLeft)
 		}
 		if err := r.Pauses.Wait(ctx, try); err != nil {
@@ -156,10 +168,11 @@ func (r Retry) once(ctx context.Context, request func(context.Context) (progress
 	return request(ctx)
 }
 
-// Throttled reports whether DynamoDB refuses a whole request for now.
+// Throttled reports whether DynamoDB refuses a whole request for now, or kept refusing a part of
+// one until that was given up.
 func Throttled(err error) bool {
 	var api smithy.APIError
-	return errors.As(err, &api) && slices.Contains([]string{
+	return errors.Is(err, errLeft) || errors.As(err, &api) && slices.Contains([]string{
 		"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
 	}, api.ErrorCode())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -123,6 +124,32 @@ func TestATableThatProcessesNothingIsGivenUp(t *testing.T) {
 			t.Errorf("%s: error %v, want the context's", name, err)
 		}
 	}
+}
+
+// slow has a table that processes one item a request take a while for each.
+type slow struct{ *table }
+
+func (s slow) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	if err := backoff.Sleep(ctx, 100*time.Millisecond); err != nil {
+		return nil, err
+	}
+	return s.table.BatchGetItem(ctx, in, o...)
+}
+
+func TestACallThatMayTakeASecondIsGivenUpThenAlsoWithProgress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began, brief := time.Now(), quick
+		brief.Within = time.Second
+		_, err := batch.GetAll(t.Context(), slow{&table{most: 1}}, "t", items(150), types.KeysAndAttributes{}, 1, brief)
+		if took := time.Since(began); !batch.Throttled(err) || took < time.Second || took > 1200*time.Millisecond {
+			t.Errorf("after %v: %v", took, err)
+		}
+		db := &table{items: map[string]attr.Item{}, most: batch.MaxGet}
+		if _, err := batch.GetAll(t.Context(), slow{db}, "t", items(2000), types.KeysAndAttributes{}, 1, brief); err != nil {
+			t.Errorf("two seconds of which nothing was left: %v", err)
+		}
+	})
 }
 
 func TestAnyOtherErrorIsReturnedAtOnce(t *testing.T) {

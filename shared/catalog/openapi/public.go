@@ -247,7 +247,7 @@ func refusals() Object {
 		catalog.ReasonRateLimited:      "the rate or the quota of the key is used up",
 		catalog.ReasonInternal:         "a fault of the service; it costs nothing",
 		catalog.ReasonNotBuilt:         "specified, and not available yet",
-		catalog.ReasonNotReady:         "what is asked for is not known yet: the message names it, Retry-After when to ask again; it costs nothing",
+		catalog.ReasonNotReady:         "what is asked for is not known yet, or the store is busy: the message says which, Retry-After when to ask again; it costs nothing",
 		catalog.ReasonTooSlow:          "the request took too long: ask for less",
 	} {
 		sent := Object{"X-Request-Id": headerReference("X-Request-Id")}
