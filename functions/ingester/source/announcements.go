@@ -286,7 +286,7 @@ func plainID(id string) bool {
 
 // oneLine is a text on one line, at most so many runes.
 func oneLine(text string, most int) string {
-	text = visible.Line(text)
+	text = visible.Headline(text)
 	if runes := []rune(text); len(runes) > most {
 		text = strings.TrimSpace(string(runes[:most-1])) + "…"
 	}

@@ -29,7 +29,7 @@ func checkName(parameter, name string) error {
 	case n < 1 || n > maxNameRunes:
 		return invalid("%s must have 1 to %d characters, not %d", parameter, maxNameRunes, n)
 	case !visible.Name(name):
-		return invalid("%s must not contain control characters, or such as change the direction of reading", parameter)
+		return invalid("%s must not contain control characters, or others that show nothing", parameter)
 	}
 	return nil
 }

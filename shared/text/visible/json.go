@@ -10,9 +10,10 @@ import (
 
 // JSON is a JSON text that is kept as it was written, for whoever decodes it: where one of its
 // strings has a character that no [Name] has, escaped or not, or what is no UTF-8, U+FFFD
-// stands instead. Without anything in its place a name would be that of another thing, and
-// two members of an object might have one name. The text of before is left as it is, and is
-// the result where there is nothing to hide.
+// stands instead, but not of what joins two emoji: a string may be a free text. Without
+// anything in its place a name would be that of another thing, and two members of an object
+// might have one name. The text of before is left as it is, and is the result where there is
+// nothing to hide.
 func JSON(text []byte) []byte {
 	if ordinary(text) {
 		return text
@@ -20,21 +21,18 @@ func JSON(text []byte) []byte {
 	var clean []byte // what is done of the text, once something is replaced
 	done := 0
 	inside := false // a string
+	last := rune(0)
 	for i := 0; i < len(text); {
-		size, hides := 1, false
-		switch c := text[i]; {
-		case c == '"':
+		r, size := character(text[i:])
+		if text[i] == '"' {
 			inside = !inside
-		case !inside:
-		case c == '\\':
-			var r rune
-			r, size = escaped(text[i:])
-			hides = !shown(r)
-		case c < ' ' || c > '~':
-			var r rune
-			r, size = utf8.DecodeRune(text[i:])
-			hides = r == utf8.RuneError && size == 1 || !shown(r)
 		}
+		hides := inside && !shown(r)
+		if hides && r == joiner && emoji(last) {
+			next, _ := character(text[i+size:])
+			hides = !emoji(next)
+		}
+		last = r
 		if hides {
 			clean = append(append(clean, text[done:i]...), string(utf8.RuneError)...)
 			done = i + size
@@ -58,7 +56,32 @@ func ordinary(text []byte) bool {
 }
 
 // shown reports whether a character may be in a name.
-func shown(r rune) bool { return !unicode.IsControl(r) && !unseen(r) }
+func shown(r rune) bool { return !unicode.IsControl(r) && !blank(r) }
+
+const joiner = '\u200d'
+
+// emoji reports whether a character may stand beside a joiner in an emoji: a symbol, the tone of a
+// skin, or what has a symbol be shown in colours.
+func emoji(r rune) bool {
+	return r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sk) || r == '\ufe0f'
+}
+
+// character is the one with which the rest of a text begins, escaped or not, and its bytes: 0,
+// which is not shown, for what is none.
+func character(text []byte) (r rune, size int) {
+	switch {
+	case len(text) == 0:
+		return 0, 0
+	case text[0] == '\\':
+		return escaped(text)
+	case text[0] <= '~':
+		return rune(text[0]), 1
+	}
+	if r, size = utf8.DecodeRune(text); r == utf8.RuneError && size == 1 {
+		return 0, 1
+	}
+	return r, size
+}
 
 // escaped is the character for which the escape stands with which a text begins, and the bytes
 // of it: 0, which is not shown, for half of a pair. What is no escape stands for itself.

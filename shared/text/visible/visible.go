@@ -1,7 +1,8 @@
 // Package visible is the one place that decides which characters of a stranger's text are
 // shown, whether a source, a drop or a caller wrote it. A control character, or one that
 // turns the direction of reading, shows nothing itself, but can have a name look like
-// another one, or a log line like two. Two code points are no characters at all.
+// another one, or a log line like two. Two code points are no characters at all. Texts need some
+// that show nothing, as emoji do that are joined; a name with one would look like that without.
 package visible
 
 import (
@@ -22,6 +23,14 @@ func unseen(r rune) bool {
 	return r > unicode.MaxASCII && (unicode.Is(unicode.Bidi_Control, r) || r == '\uFFFE' || r == '\uFFFF')
 }
 
+// blank reports whether a character is for no name: it is unseen, or shows nothing between others.
+func blank(r rune) bool {
+	return r > unicode.MaxASCII && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || strings.ContainsRune(fillers, r) || unseen(r))
+}
+
+// fillers are letters of Hangul that have no shape.
+const fillers = "\u115f\u1160\u3164\uffa0"
+
 // Text is a text without what is hidden, and without what is no UTF-8.
 func Text(text string) string {
 	if plain(text) {
@@ -39,13 +48,20 @@ func without(text string, hidden func(rune) bool) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
-// Line is a text on one line, as a name is: its words with single spaces between them. A
+// Line is a text on one line, as a [Name] is: its words with single spaces between them. A
 // control character parts words.
 func Line(text string) string {
+	return line(text, func(r rune) bool { return blank(r) && !unicode.IsSpace(r) })
+}
+
+// Headline is a free text on one line, with the characters that texts need.
+func Headline(text string) string { return line(text, unseen) }
+
+func line(text string, hidden func(rune) bool) string {
 	if plain(text) && !strings.Contains(text, "  ") && strings.TrimSpace(text) == text {
 		return text
 	}
-	words := strings.FieldsFunc(without(text, unseen), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	words := strings.FieldsFunc(without(text, hidden), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	return strings.Join(words, " ")
 }
 
@@ -56,7 +72,7 @@ func Excerpt(text string, most int) string { return Line(text[:min(len(text), mo
 // Name reports whether a text can be a name as it stands: it is UTF-8 on one line, of
 // which nothing is hidden.
 func Name(text string) bool {
-	return plain(text) || utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unseen(r) })
+	return plain(text) || utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !shown(r) })
 }
 
 // plain reports whether a text is of printable ASCII, as nearly all names are.

@@ -14,14 +14,17 @@ func TestWhatIsNotShownIsTakenOutOrRefused(t *testing.T) {
 	}{
 		{"", "", "", true},
 		{"PURR/USDC", "PURR/USDC", "PURR/USDC", true},
-		{"币安人生 é 👩‍🚀", "币安人生 é 👩‍🚀", "币安人生 é 👩‍🚀", true},
+		{"币安人生 é 🚀", "币安人生 é 🚀", "币安人生 é 🚀", true},
+		{"👩\u200d🚀", "👩\u200d🚀", "👩🚀", false},
+		{"US\u200bD\u200cC\u2060\ufeff\u00ad", "US\u200bD\u200cC\u2060\ufeff\u00ad", "USDC", false},
+		{"U\u115fS\u1160D\u3164C\uffa0", "U\u115fS\u1160D\u3164C\uffa0", "USDC", false},
 		{" a  b ", " a  b ", "a b", true},
 		{"a\nb\tc\r\n", "a\nb\tc\r\n", "a b c", false},
 		{"a\x00b\x1bc\x7f\u0085", "abc", "a b c", false},
 		{"\u202eCDSU\u202c", "CDSU", "CDSU", false},
 		{"US\u2066D\u2069C\u200f\u200e\u061c", "USDC", "USDC", false},
 		{"a \u202e b", "a  b", "a b", false},
-		{"a\u2028b", "a\u2028b", "a b", true},
+		{"a\u2028b\u2029", "a\u2028b\u2029", "a b", false},
 		{"a\xffb", "ab", "ab", false},
 		{"a\ufffeb\uffff", "ab", "ab", false},
 	} {
@@ -33,6 +36,17 @@ func TestWhatIsNotShownIsTakenOutOrRefused(t *testing.T) {
 		}
 		if got := Name(tt.given); got != tt.name {
 			t.Errorf("Name(%q) = %t", tt.given, got)
+		}
+	}
+}
+
+func TestAHeadlineKeepsWhatTextsNeed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"👩\u200d🚀  lands\n": "👩\u200d🚀 lands", "می\u200cخواهم": "می\u200cخواهم", "a\u202e\u2028b": "a b",
+	} {
+		if got := Headline(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (w *work) words(t syndication.Text, most int) string {
 
 // oneLine is a text without control characters and with single spaces.
 func oneLine(text string) string {
-	return visible.Line(text)
+	return visible.Headline(text)
 }
 
 // beginning is the first bytes of a text, so many at most, in whole runes.
