@@ -22,6 +22,7 @@ type Ledger struct {
 	Address string
 	Time    int64  // ms
 	Hash    string // of the transaction
+	Seq     int64  // orders updates of one millisecond as [Fill].Seq does; 0 where that is not known
 	Type    string // of Delta: LedgerDeposit, LedgerWithdraw, accountClassTransfer, ...
 
 	// Funds is LedgerDeposit or LedgerWithdraw where money came from outside of the venue or

@@ -43,6 +43,7 @@ func row(l *market.Ledger) store.Row {
 		Time:    time.UnixMilli(l.Time).UTC(),
 		Arrival: int64(l.Arrived.At),
 		Again:   l.Arrived.Again,
+		Seq:     l.Seq,
 		ID:      l.Hash + "#" + hex.EncodeToString(digest[:8]),
 		Body:    dataset.JSON(stored{l.Hash, l.Type, l.Funds, l.USDC, l.Fee, l.Value, l.Delta}),
 	}
@@ -93,7 +94,7 @@ func Decode(r store.Row) (market.Ledger, error) {
 	if s.Type == "" {
 		return market.Ledger{}, errBody
 	}
-	l := market.Ledger{Address: r.Subject, Time: r.Time.UnixMilli(), Hash: s.Hash, Type: s.Type, Funds: s.Funds, USDC: s.USDC, Fee: s.Fee, Value: s.Value, Delta: s.Delta, Arrived: market.Arrived{At: market.Arrival(r.Arrival)}}
+	l := market.Ledger{Address: r.Subject, Time: r.Time.UnixMilli(), Hash: s.Hash, Seq: r.Seq, Type: s.Type, Funds: s.Funds, USDC: s.USDC, Fee: s.Fee, Value: s.Value, Delta: s.Delta, Arrived: market.Arrived{At: market.Arrival(r.Arrival)}}
 	switch {
 	case l.Funds != "":
 	case l.Type == market.LedgerDeposit, l.Type == market.LedgerWithdraw: // as was written while these were the only ones

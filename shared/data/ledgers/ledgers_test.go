@@ -15,6 +15,7 @@ import (
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 )
 
@@ -23,7 +24,7 @@ func TestStoredLedgerUpdates(t *testing.T) {
 	datasettest.Codec[market.Ledger]{
 		Values: rapid.Custom(func(t *rapid.T) market.Ledger {
 			return market.Ledger{
-				Address: markettest.Address().Draw(t, "address"), Time: markettest.Time().Draw(t, "time"), Hash: rapid.StringMatching(`0x[0-9a-f]{8}`).Draw(t, "hash"),
+				Address: markettest.Address().Draw(t, "address"), Time: markettest.Time().Draw(t, "time"), Seq: rapid.Int64Min(0).Draw(t, "seq"), Hash: rapid.StringMatching(`0x[0-9a-f]{8}`).Draw(t, "hash"),
 				Type: rapid.StringMatching(`[a-zA-Z]{1,12}`).Draw(t, "type"), Funds: rapid.SampledFrom([]string{"", market.LedgerDeposit, market.LedgerWithdraw}).Draw(t, "funds"),
 				USDC: markettest.Decimal(9, 6).Draw(t, "usdc"), Fee: markettest.Decimal(3, 6).Draw(t, "fee"), Value: markettest.Decimal(9, 6).Draw(t, "value"),
 				Delta: json.RawMessage(`{"type":"deposit","usdc":"1.0"}`),
@@ -104,4 +105,20 @@ func TestALedgerUpdateIsFoundByAccountAndTime(t *testing.T) {
 			t.Errorf("%s: %d updates: %v", name, len(got), got)
 		}
 	}
+}
+
+// Whatever their hashes are.
+func TestUpdatesOfOneMillisecondAreReadInTheOrderInWhichTheyCameAbout(t *testing.T) {
+	t.Parallel()
+	log := storetest.Open(t).Log
+	var all []market.Ledger
+	for seq, hash := range []string{"0xc", "0xa", "0xb"} {
+		all = append(all, market.Ledger{Address: "0xa11ce00000000000000000000000000000000001", Time: markettest.Base, Hash: hash, Seq: int64(seq), Type: "send", Delta: json.RawMessage(`{"type":"send"}`)})
+	}
+	storetest.PutLog(t, log, Name, AppendRows, all[2], all[0], all[1])
+	oldest := must.All(t, Window(t.Context(), log, all[0].Address, time.Time{}, time.Time{}, 10))
+	check.Equal(t, all, slices.Collect(oldest))
+	newest := must.All(t, Newest(t.Context(), log, all[0].Address, time.Time{}, 10))
+	slices.Reverse(all)
+	check.Equal(t, all, slices.Collect(newest))
 }

@@ -113,7 +113,7 @@ func (r *miscReader) event(raw json.RawMessage, index int64) (skipped int, err e
 		if err != nil {
 			return 1, err
 		}
-		update.Time, update.Hash = at.UnixMilli(), w.Hash
+		update.Time, update.Hash, update.Seq = at.UnixMilli(), w.Hash, r.seq+index
 		update.Tidy()
 		return r.update(update, l.Users)
 	}

@@ -52,17 +52,17 @@ func TestAPaymentOfEachAccountIsReadAndTheRateOfEachCoin(t *testing.T) {
 
 func TestALedgerUpdateIsDeliveredForEveryAccountItNames(t *testing.T) {
 	t.Parallel()
-	line := blockHead + `{"time":"2026-06-11T01:00:02.896899363","hash":"0x5a","inner":{"LedgerUpdate":{"users":["0x8B1c0722a978599bb254c2bdd75992fa605073f6",` +
-		`"0x2000000000000000000000000000000000000000"],"delta":{"type":"send","amount":"500.008953"}}}},` +
-		`{"time":"2026-06-11T01:00:02.896899363","hash":"0x5b","inner":{"CDeposit":{"user":"0x163014fed389c392a0a214d2c4a28a73ec804741","amount":"1.0"}}}]}`
+	line := blockHead + `{"time":"2026-06-11T01:00:02.896899363","hash":"0x5b","inner":{"CDeposit":{"user":"0x163014fed389c392a0a214d2c4a28a73ec804741","amount":"1.0"}}},` +
+		`{"time":"2026-06-11T01:00:02.896899363","hash":"0x5a","inner":{"LedgerUpdate":{"users":["0x8B1c0722a978599bb254c2bdd75992fa605073f6",` +
+		`"0x2000000000000000000000000000000000000000"],"delta":{"type":"send","amount":"500.008953"}}}}]}`
 	var e market.Events
 	if skipped, err := ReadMisc(&e, line, 0); err != nil || skipped != 0 {
 		t.Fatalf("%d skipped, %v", skipped, err)
 	}
 	delta := []byte(`{"type":"send","amount":"500.008953"}`)
 	want := []market.Ledger{
-		{Address: "0x8b1c0722a978599bb254c2bdd75992fa605073f6", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
-		{Address: "0x2000000000000000000000000000000000000000", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta},
+		{Address: "0x8b1c0722a978599bb254c2bdd75992fa605073f6", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta, Seq: 1_000_001},
+		{Address: "0x2000000000000000000000000000000000000000", Time: 1781139602896, Hash: "0x5a", Type: "send", Delta: delta, Seq: 1_000_001},
 	}
 	check.Equal(t, want, e.Ledgers)
 }
