@@ -250,6 +250,6 @@ func scalar(raw json.RawMessage) (string, error) {
 	case '{', '[':
 		return "", errNotAccepted
 	default:
-		return string(raw), nil
+		return catalog.WholeNumber(string(raw)), nil
 	}
 }

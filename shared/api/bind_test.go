@@ -176,6 +176,7 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 	}{
 		{`{"flash_ids":[1,2]}`, in{IDs: []int64{1, 2}}, ""},
 		{`{"flash_ids":["1","2"]}`, in{IDs: []int64{1, 2}}, ""},
+		{`{"flash_ids":[1.0,20.00]}`, in{IDs: []int64{1, 20}}, ""},
 		{`{"flash_ids":"1, 2,"}`, in{IDs: []int64{1, 2}}, ""},
 		{`{"flash_ids":7,"key":"a:b"}`, in{IDs: []int64{7}, Pair: "a:b"}, ""},
 		{`{"flash_ids":[1],"addresses":["` + address + `","x"]}`, in{IDs: []int64{1}, Addresses: []catalog.Address{address}}, ""},

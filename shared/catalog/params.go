@@ -187,6 +187,15 @@ func (i *Int) UnmarshalJSON(b []byte) error {
 	return unmarshalScalar(b, i.UnmarshalText)
 }
 
+// WholeNumber is a JSON number without a fraction of zeros: languages that know no whole numbers
+// write 5 as 5.0.
+func WholeNumber(number string) string {
+	if whole, fraction, ok := strings.Cut(number, "."); ok && strings.Trim(fraction, "0") == "" {
+		return whole
+	}
+	return number
+}
+
 // unmarshalScalar parses the text of a JSON number or string.
 func unmarshalScalar(b []byte, parse func([]byte) error) error {
 	if len(b) == 0 || string(b) == "null" {
@@ -198,6 +207,8 @@ func unmarshalScalar(b []byte, parse func([]byte) error) error {
 			return err
 		}
 		b = []byte(s)
+	} else {
+		b = []byte(WholeNumber(string(b)))
 	}
 	if err := parse(b); err != nil {
 		return fmt.Errorf("must be %w", err)
