@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"quotary/shared/catalog"
@@ -141,6 +143,41 @@ func (b *binder) bind(req *request) (any, error) {
 		}
 	}
 	return in.Interface(), nil
+}
+
+// spanNames are the parameters by which a request that was bound says where its span starts and
+// ends, as the client has spelt them.
+func (b *binder) spanNames(in any, req *request) (start, end string) {
+	selective, _ := in.(catalog.Selective)
+	note := func(name, spelt string) {
+		switch isStart, isEnd := catalog.BoundsSpan(name); {
+		case isStart:
+			start = spelt
+		case isEnd:
+			end = spelt
+		}
+	}
+	for i := range b.fields {
+		f := &b.fields[i]
+		if selective != nil && !selective.Uses(f.names[0]) {
+			continue
+		}
+		spelt := f.spelt(req)
+		note(f.names[0], spelt)
+		if t := b.of.Field(f.index).Type; f.setJSON != nil && t.Kind() == reflect.Pointer {
+			for j := range t.Elem().NumField() {
+				name, _, _ := strings.Cut(t.Elem().Field(j).Tag.Get("json"), ",")
+				note(name, spelt+"."+name)
+			}
+		}
+	}
+	return start, end
+}
+
+// spelt is the name under which a request has the parameter, the documented one where it has none.
+func (f *field) spelt(req *request) string {
+	i := slices.IndexFunc(f.names, func(name string) bool { return req.query.Has(name) || req.fields[name] != nil })
+	return f.names[max(i, 0)]
 }
 
 func (f *field) bind(req *request, body map[string]json.RawMessage, at reflect.Value) error {

@@ -216,6 +216,26 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 	}
 }
 
+func TestASpanIsNamedAsItIsSpelt(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Start *catalog.Millis `body:"start_time,startTime"`
+		End   *catalog.Millis `body:"end_time,endTime"`
+	}
+	b := must.Get(compile(reflect.TypeFor[in](), http.MethodPost))(t)
+	for body, want := range map[string][2]string{
+		`{"startTime":2,"endTime":1}`:  {"startTime", "endTime"},
+		`{"start_time":2,"endTime":1}`: {"start_time", "endTime"},
+		`{"startTime":2}`:              {"startTime", "end_time"},
+	} {
+		req := newRequest(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)), time.Now())
+		bound := must.Get(b.bind(req))(t)
+		if start, end := b.spanNames(bound, req); start != want[0] || end != want[1] {
+			t.Errorf("%s: from %s to %s, want %v", body, start, end, want)
+		}
+	}
+}
+
 func TestWhatCannotBeBoundIsFoundAtTheStart(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]any{

@@ -54,10 +54,10 @@ type Family struct {
 // endpoint is one catalog entry, ready to serve. A planned one has no serve.
 type endpoint struct {
 	*catalog.Endpoint
-	bind  func(*request) (any, error)
-	serve func(ctx context.Context, in any) (any, error)
-	bare  bool // answered without envelope
-	list  bool // data is a list: [] when empty, never null
+	binder *binder
+	serve  func(ctx context.Context, in any) (any, error)
+	bare   bool // answered without envelope
+	list   bool // data is a list: [] when empty, never null
 
 	cursor  []int           // the field of In that is one; nil: none is
 	refuses catalog.Refuser // what a bad parameter is answered with; nil for the common body
@@ -98,7 +98,7 @@ func (f *Family) handle(served *catalog.Endpoint, serve func(ctx context.Context
 	if err != nil {
 		panic(fmt.Sprintf("api: %s: %v", served, err))
 	}
-	e.bind, e.serve = binder.bind, serve
+	e.binder, e.serve = binder, serve
 	e.bare = e.Out.Implements(reflect.TypeFor[interface{ Bare() }]())
 	e.list = e.Out.Kind() == reflect.Slice && e.Out.Elem().Kind() != reflect.Uint8 // which is JSON
 	for _, f := range reflect.VisibleFields(e.In) {
@@ -170,7 +170,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	if e.serve == nil {
 		return req.fail(NotBuilt("this endpoint is specified but not available yet"))
 	}
-	in, err := e.bind(req)
+	in, err := e.binder.bind(req)
 	if err != nil {
 		return req.fail(err)
 	}
@@ -180,7 +180,8 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	if spanner, ok := in.(catalog.Spanner); ok {
 		start, end := spanner.Span(req.now)
 		if !start.IsZero() && end.Before(start) {
-			return req.fail(BadParameter("the end of the time range lies before its start"))
+			from, to := e.binder.spanNames(in, req)
+			return req.fail(BadParameter("the end of the time range lies before its start: %s, now where it is absent, must not be before %s", to, from))
 		}
 		if err := admission.CheckSpan(&req.caller, start, end); err != nil {
 			return req.fail(err)

@@ -109,7 +109,7 @@ func TestBadParametersAre400NamedAndFree(t *testing.T) {
 		{klines + "?limit=5&limit=6", "limit is given more than once with different values"},
 		{klines + "?startTime=yesterday", "invalid startTime: must be a time in milliseconds"},
 		{klines + "?startTime=-1", "invalid startTime"},
-		{klines + "?startTime=2000&endTime=1000", "the end of the time range lies before its start"},
+		{klines + "?startTime=2000&endTime=1000", "the end of the time range lies before its start: endTime, now where it is absent, must not be before startTime"},
 		{ticker + "BAD", "must be a coin that has traded"},
 	} {
 		a := w.Get(t, w.SubKey, tt.target)
@@ -416,7 +416,8 @@ func TestBodiesAreReadLeniently(t *testing.T) {
 		{"nested fault", `{"type":"candleSnapshot","req":{"coin":5}}`, 400, "invalid req"},
 		{"nested value", `{"type":"candleSnapshot","req":{"coin":"BTC","startTime":"x"}}`, 400, "invalid req.startTime: must be a time in milliseconds"},
 		{"nested kind", `{"type":"candleSnapshot","req":[]}`, 400, "invalid req: must be an object"},
-		{"end before start", `{"type":"fundingHistory","startTime":2,"endTime":1}`, 400, "before its start"},
+		{"end before start", `{"type":"fundingHistory","startTime":2,"endTime":1}`, 400, "endTime, now where it is absent, must not be before startTime"},
+		{"nested end before start", `{"type":"candleSnapshot","startTime":1,"req":{"startTime":2,"endTime":1}}`, 400, "req.endTime, now where it is absent, must not be before req.startTime"},
 		{"deep", `{"type":"x","deep":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "one JSON object"},
 		{"too large", `{"type":"` + strings.Repeat("a", 1<<20) + `"}`, 413, "at most 1 MiB"},
 	} {

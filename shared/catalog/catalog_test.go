@@ -92,18 +92,21 @@ func TestPlannedEndpointsAreListed(t *testing.T) {
 }
 
 // A request with a start would slip past the limit on time spans if its type
-// did not say so.
+// did not say so, and one that ends before it could not be told what to change.
 func TestRequestsWithAStartAreSpanners(t *testing.T) {
 	t.Parallel()
 	for _, e := range catalog.All() {
 		if e.In == nil {
 			continue
 		}
-		for i := range e.In.NumField() {
-			name := strings.ToLower(e.In.Field(i).Name)
+		for _, p := range catalog.Parameters(e.In) {
+			name := strings.ToLower(p.Field.Name)
 			if strings.HasPrefix(name, "start") || strings.HasPrefix(name, "end") || strings.Contains(name, "timefrom") {
 				if !e.In.Implements(reflect.TypeFor[catalog.Spanner]()) {
-					t.Errorf("%s has the field %s but %s does not implement Spanner", e, e.In.Field(i).Name, e.In)
+					t.Errorf("%s has the field %s but %s does not implement Spanner", e, p.Field.Name, e.In)
+				}
+				if start, end := catalog.BoundsSpan(p.Names[0]); !start && !end {
+					t.Errorf("%s of %s is no bound of a span by its name", p.Names[0], e)
 				}
 			}
 		}

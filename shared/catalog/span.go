@@ -10,6 +10,17 @@ type Spanner interface {
 	Span(now time.Time) (start, end time.Time)
 }
 
+// BoundsSpan reports whether a parameter of this name is the start of a span, or its end.
+func BoundsSpan(name string) (start, end bool) {
+	switch name {
+	case "startTime", "start_time", "start_date", "endTimeFrom":
+		return true, false
+	case "endTime", "end_time", "end_date", "endTimeTo":
+		return false, true
+	}
+	return false, false
+}
+
 // Selective is a request that does not use all of its parameters, by what those
 // declared before hold. One that is not used is not read: it may hold anything.
 type Selective interface {

@@ -17,13 +17,13 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		`{"type":"<script>\""}`:          `unknown type "<script>\"": `,
 		`{"type":"allMids","dex":"abc"}`: `unknown dex "abc": it must be the name of a perpetual dex, or absent for the main one`,
 		`{"type":"meta","dex":"XYZ"}`:    `unknown dex "XYZ"`,
-		`{"type":"userFillsByTime",` + alice + `,"startTime":2,"endTime":1}`:                       "the end of the time range lies before its start",
+		`{"type":"userFillsByTime",` + alice + `,"startTime":2,"endTime":1}`:                       "the end of the time range lies before its start: endTime",
 		`{"type":"candleSnapshot","req":7}`:                                                        "invalid req",
 		`{"type":"candleSnapshot","req":{"interval":"1m"}}`:                                        "missing req.coin: it must be a coin name",
 		`{"type":"candleSnapshot","req":{"coin":"B C","interval":"1m"}}`:                           "invalid req",
 		`{"type":"candleSnapshot","req":{"coin":"BTC"}}`:                                           "invalid req.interval: must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w, 1M",
 		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1s"}}`:                           "invalid req.interval",
-		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":2,"endTime":1}}`: "the end of the time range",
+		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":2,"endTime":1}}`: "before req.startTime",
 		`{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":"x"}}`:           "invalid req.startTime: must be a time in milliseconds since 1970 UTC",
 	} {
 		w.ask(t, body).Refused(t, http.StatusBadRequest, want)
