@@ -109,7 +109,7 @@ func deploy(t *testing.T) *deployment {
 	storetest.Publish(t, d.views, pairs.Published, listed)
 	storetest.Publish(t, d.views, pairtrades.Published, pairtrades.View{})
 	// The account of the samples is known, and the venue is to be asked about it again.
-	must.Do(t, d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress})}))
+	must.Do(t, d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress, Anchored: 1})}))
 	// A perpetual of the perpetual exchange has just traded.
 	now := time.Now().UnixMilli()
 	storetest.Publish(t, d.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}})

@@ -12,8 +12,12 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accounts"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/testing/must"
 )
 
 func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
@@ -31,6 +35,10 @@ func TestAccountsBeyondTheDistributorsPlacesAreCountedAndNamed(t *testing.T) {
 	answer := w.Call(t, w.SubKey, http.MethodPost, "/upgrade/v2/hl/traders/clearinghouse-state", body{"addresses": []string{alice, carol}})
 	if got := apitest.Data[[]catalog.AddressState](t, answer); len(got) != 2 || got[0].State != nil || !strings.Contains(out.String(), `"AccountsNotAsked":2`) {
 		t.Errorf("%s, counted %s", answer.Body, out.String())
+	}
+	must.Do(t, w.series.Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: alice, Time: now})})) // from logs alone
+	for _, path := range []string{"pnls/" + alice, "max-drawdown/" + alice} {
+		w.Get(t, w.SubKey, curvePath+path).Refused(t, http.StatusTooManyRequests, alice, "500")
 	}
 	w.Get(t, w.SubKey, traders+carol+"/current-position-history/BTC").Refused(t, http.StatusTooManyRequests, carol, "500")
 }

@@ -90,3 +90,47 @@ func TestWhoAsksForOneAccountThatIsNotKnownIsToldWhenToAskAgain(t *testing.T) {
 		t.Error("once it is known it has no position")
 	}
 }
+
+// TestACurveThatIsAwaitedIsNotEmpty: nothing is known of it before the venue was asked about the
+// account, and has said what it was worth before.
+func TestACurveThatIsAwaitedIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	moment := &market.Worth{Perp: decimal(t, "5"), PerpKnown: true}
+	for name, c := range map[string]struct {
+		account market.Account
+		worth   *market.Worth // a minute ago
+		asked   int
+	}{
+		"known from logs alone": {market.Account{Updates: []market.LedgerUpdate{{Time: now - dayMs}}}, nil, 1},
+		"asked about just now":  {market.Account{Anchored: now - 1000, Updates: []market.LedgerUpdate{{Time: now - dayMs}}}, moment, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := openBook(t)
+			c.account.Address = alice
+			b.hold(t, &c.account)
+			s := b.of(alice)
+			s.Volume = decimal(t, "100")
+			if c.worth != nil {
+				s.AddPoint(now-60_000, c.worth)
+			}
+			b.write(t)
+			for _, path := range []string{"pnls/" + alice, "portfolio/" + alice + "/week", "max-drawdown/" + alice} {
+				answer := b.curveOf(t, path)
+				if answer.Refused(t, http.StatusServiceUnavailable, alice, "is being asked for at the exchange"); answer.Header["Retry-After"] != "2" {
+					t.Errorf("%s: again after %q", path, answer.Header["Retry-After"])
+				}
+				if wanted := must.Get(b.wanted.List(t.Context(), b.Now()))(t); len(wanted.Things()) != c.asked {
+					t.Errorf("%s: %v are wanted", path, wanted.Things())
+				}
+			}
+			in := body{"addresses": []string{alice}}
+			if rows := apitest.Data[[]catalog.PnlsRow](t, b.Call(t, b.SubKey, http.MethodPost, curvePath+"batch-pnls", in)); rows[0].Pnls != nil {
+				t.Errorf("among many it earned %v", *rows[0].Pnls)
+			}
+			if rows := apitest.Data[[]catalog.DrawdownRow](t, b.Call(t, b.SubKey, http.MethodPost, curvePath+"batch-max-drawdown", in)); rows[0].Drawdown != (catalog.Drawdown{}) {
+				t.Errorf("among many it fell by %v", rows[0].Drawdown)
+			}
+		})
+	}
+}

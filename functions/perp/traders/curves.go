@@ -121,7 +121,7 @@ func (r *reader) maxDrawdown(ctx context.Context, in catalog.MaxDrawdownIn) (d c
 			return d, err
 		}
 		if accountlookup.AwaitsPast(account, &c, api.Now(ctx)) {
-			return d, accountlookup.ErrAwaited(in.Address)
+			return d, r.accounts.Awaited(ctx, account)
 		}
 		if c.TraderStats != nil {
 			w := c.Worth(nil, market.ScopePerp, from, now)
@@ -143,12 +143,13 @@ func (r *reader) batchMaxDrawdown(ctx context.Context, in catalog.BatchMaxDrawdo
 		if err != nil {
 			return nil, err
 		}
-		row := catalog.DrawdownRow{Address: string(in.Addresses[len(rows)])}
+		row, w := catalog.DrawdownRow{Address: string(in.Addresses[len(rows)])}, accountstats.Worth{}
 		if c.TraderStats != nil {
-			w := c.Worth(values[:0], market.ScopePerp, from, now)
+			w = c.Worth(values[:0], market.ScopePerp, from, now)
 			values = w.Values
 			row.Drawdown, row.Since = drawdown(w.Values), since(&w, from)
-		} else {
+		}
+		if w.Since == 0 { // nor is it known without statistics
 			unknown = append(unknown, row.Address)
 		}
 		row.PascalAddress, row.PascalHigh, row.PascalLow, row.PascalMaxDrawdown, row.PascalNetIn = row.Address, row.High, row.Low, row.MaxDrawdown, row.NetIn

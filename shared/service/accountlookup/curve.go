@@ -17,8 +17,8 @@ import (
 // Curve is how an account trades, and what it was worth until now.
 type Curve struct {
 	Address string
-	// Awaited says that the venue was asked about the account a moment ago, and not yet, or not
-	// long enough ago, what it was worth before: what is here is no curve.
+	// Awaited says that the venue was never asked about the account, or a moment ago, and not yet,
+	// or not long enough ago, what it was worth before: what is here is no curve.
 	Awaited bool
 	accountstats.WithCurve
 }
@@ -27,16 +27,45 @@ type Curve struct {
 // is waited for.
 const awaitedFor = 2 * time.Minute
 
-// ErrAwaited is what one is told who asks for a curve that is awaited.
-func ErrAwaited(address catalog.Address) error {
+// Curve is that of an account. One that is awaited is an error.
+func (r *Accounts) Curve(ctx context.Context, address catalog.Address) (c Curve, err error) {
+	v, _, err := r.Known(ctx, address)
+	if err != nil {
+		return c, err
+	}
+	for c, err = range r.Curves(ctx, &v) {
+		if err == nil && c.Awaited {
+			err = r.awaited(&v, address)
+		}
+	}
+	return c, err
+}
+
+// Awaited asks for an account whose curve is awaited, where the venue was never asked about it,
+// and is what one is told who wants to see it.
+func (r *Accounts) Awaited(ctx context.Context, a *market.Account) error {
+	var v Valuation
+	if a.Anchored == 0 {
+		r.want(ctx, &v, []string{a.Address})
+	}
+	return r.awaited(&v, catalog.Address(a.Address))
+}
+
+func (r *Accounts) awaited(v *Valuation, address catalog.Address) error {
+	if v.refused[string(address)] {
+		return r.exhausted(address)
+	}
 	return api.NotReady(askAgain, "what the account %s was worth is being asked for at the exchange: ask again in %.0f seconds", address, askAgain.Seconds())
 }
 
-// AwaitsPast reports whether the past of an account is awaited, of whose curve so much is kept. Of
-// one that the venue was never asked about nothing is awaited: there may be none to ask.
+// AwaitsPast reports whether the past of an account is awaited, of whose curve so much is kept: of
+// one that the venue was never asked about nothing is known before it is.
 func AwaitsPast(a *market.Account, c *accountstats.WithCurve, now time.Time) bool {
 	since := now.Add(-awaitedFor).UnixMilli()
-	if a == nil || a.IsEmpty() || c.TraderStats != nil && c.VenueUntil > 0 || a.Anchored < since {
+	switch {
+	case a == nil, c.TraderStats != nil && c.VenueUntil > 0:
+		return false
+	case a.Anchored > 0 && (a.IsEmpty() || a.Anchored < since):
 		return false
 	}
 	return c.TraderStats == nil || !slices.ContainsFunc(c.Curve.Between(0, since), func(p market.CurvePoint) bool { return !p.Perp.Unknown })
@@ -69,7 +98,7 @@ func (r *Accounts) Curves(ctx context.Context, v *Valuation) iter.Seq2[Curve, er
 					yield(Curve{}, err)
 					return
 				}
-				curve.Awaited = !v.refused[address] && AwaitsPast(account, &curve.WithCurve, v.now)
+				curve.Awaited = (!v.refused[address] || account.Anchored == 0) && AwaitsPast(account, &curve.WithCurve, v.now)
 				v.extend(account, &curve, hours)
 			}
 			if !yield(curve, nil) {
