@@ -62,9 +62,11 @@ type PositionState struct {
 	CumFunding     CumFunding       `json:"cumFunding"`
 }
 
-// PositionLeverage is the leverage that an account has set for a coin. Until that is
-// known, which takes some seconds after the first request for the account, the venue's
-// default is given: 20 cross, or less where the market allows no more.
+// PositionLeverage is the leverage that an account has set for a coin, and its isolated margin.
+// No event tells that the account changes them: they are as the venue said them last, which is up
+// to five minutes ago while clients ask for the account, and may be an hour or more where nobody
+// has lately. Until leverage is known, which takes some seconds after the first request for the
+// account, the venue's default is given: 20 cross, or less where the market allows no more.
 type PositionLeverage struct {
 	Type    string  `json:"type"`              // margin: cross or isolated
 	Value   int64   `json:"value"`             // leverage: value of a position over its initial margin
