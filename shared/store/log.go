@@ -127,7 +127,7 @@ func (l *Log) keepArrivals(ctx context.Context, rows []Row, puts *puts) error {
 	if len(again) == 0 {
 		return nil
 	}
-	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, again, attrArrival)
+	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, untilContextEnds, again, attrArrival)
 	if err != nil {
 		return err
 	}

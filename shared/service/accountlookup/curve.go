@@ -108,20 +108,6 @@ func (r *Accounts) Curves(ctx context.Context, v *Valuation) iter.Seq2[Curve, er
 	}
 }
 
-// Curve is that of an account that is known. One that is awaited is an error.
-func (r *Accounts) Curve(ctx context.Context, address catalog.Address) (c Curve, err error) {
-	v, _, err := r.Known(ctx, address)
-	if err != nil {
-		return c, err
-	}
-	for c, err = range r.Curves(ctx, &v) {
-		if err == nil && c.Awaited {
-			err = ErrAwaited(address)
-		}
-	}
-	return c, err
-}
-
 // extend has a curve go on to now.
 func (v *Valuation) extend(a *market.Account, c *Curve, hours *hourmarks.View) {
 	if c.TraderStats == nil {
