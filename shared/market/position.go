@@ -3,7 +3,6 @@ package market
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
 	"iter"
 	"maps"
 	"slices"
@@ -20,17 +19,24 @@ import (
 // fills do not open it again. An account and coin that first appear in a fill
 // more than a week older than the newest are left out, as its later fills may
 // have been forgotten.
+//
+// What no fill tells (leverage, margin, cost, funding, what stands behind it) comes from the
+// states of the accounts: see [Positions.SetAccount] and [Positions.Table].
 type Positions struct {
-	coins  map[string]*coinPositions
-	newest int64 // time of the newest fill, ms
+	coins   map[string]*coinPositions
+	holders map[accountID]*holder // of what is open
+	newest  int64                 // time of the newest fill, ms
 }
 
 // forgetAfter is how long a closed position is remembered, ms.
 const forgetAfter = 7 * dayMs
 
 type coinPositions struct {
+	coin string
 	open OpenInterest
 	held map[accountID]position // closed ones too
+
+	number uint16 // of the coin in the table that is being made
 }
 
 // accountID is an address without its 0x.
@@ -39,6 +45,7 @@ type accountID = [20]byte
 type position struct {
 	size  Decimal // base units, negative is short
 	order Order   // of the last fill
+	held  *held   // nil where size is 0
 }
 
 // OpenInterest is what all accounts hold in one coin.
@@ -59,11 +66,8 @@ func (p *Positions) add(f *Fill, ofAnyAge bool) bool {
 	if IsSpot(f.Coin) {
 		return false
 	}
-	var id accountID
-	if len(f.Address) != 2+2*len(id) {
-		return false // no address that was read as one
-	}
-	if _, err := hex.Decode(id[:], []byte(f.Address[2:])); err != nil {
+	id, ok := parseAccount(f.Address)
+	if !ok {
 		return false
 	}
 	order := Order{f.Time, f.Seq, f.Tid}
@@ -78,12 +82,31 @@ func (p *Positions) add(f *Fill, ofAnyAge bool) bool {
 	if c == nil {
 		c = p.coin(strings.Clone(f.Coin))
 	}
-	now := position{f.EndPosition(), order}
-	c.open.count(had.size, -1)
-	c.open.count(now.size, 1)
-	c.held[id] = now
+	p.set(c, id, f.EndPosition(), order)
 	p.newest = max(p.newest, f.Time)
 	return true
+}
+
+// set puts a position in the place of the one of the same account. Where the size is another one
+// the state of the account is not known until it has that too.
+func (p *Positions) set(c *coinPositions, id accountID, size Decimal, order Order) {
+	had := c.held[id]
+	c.open.count(had.size, -1)
+	c.open.count(size, 1)
+	switch {
+	case size.IsZero() && order == Order{}: // no late fill can open it again
+		p.release(id, had.held)
+		delete(c.held, id)
+		return
+	case size.IsZero():
+		p.release(id, had.held)
+		had.held = nil
+	case had.held == nil:
+		had.held = p.holder(id).hold(c, size)
+	case !had.size.Equal(size):
+		*had.held = held{in: c, size: size}
+	}
+	c.held[id] = position{size, order, had.held}
 }
 
 func (p *Positions) coin(name string) *coinPositions {
@@ -92,7 +115,7 @@ func (p *Positions) coin(name string) *coinPositions {
 		if p.coins == nil {
 			p.coins = map[string]*coinPositions{}
 		}
-		c = &coinPositions{held: map[accountID]position{}}
+		c = &coinPositions{coin: name, held: map[accountID]position{}}
 		p.coins[name] = c
 	}
 	return c
@@ -185,10 +208,7 @@ func (p *Positions) Restore(one Position) {
 	if IsSpot(one.Coin) {
 		return
 	}
-	c := p.coin(one.Coin)
-	c.open.count(c.held[one.Account].size, -1)
-	c.open.count(one.Size, 1)
-	c.held[one.Account] = position{one.Size, one.Last}
+	p.set(p.coin(one.Coin), one.Account, one.Size, one.Last)
 }
 
 // RestoreNewest sets the time of the newest fill, ms.
