@@ -103,6 +103,7 @@ func (p *accountStates) run(now time.Time) {
 		if c.state != nil {
 			c.used = now
 			p.fold(c, now)
+			p.held.setAccount(c.state, p.markets)
 		}
 		if (len(c.queue) > 0 || c.state == nil) && c.awaited == nil {
 			c.listed = true

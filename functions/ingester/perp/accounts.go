@@ -32,6 +32,7 @@ type accountStates struct {
 	engine.Defaults[*Batch]
 	log     *slog.Logger
 	wanted  *wantedAccounts
+	held    *openInterest // that is told of every state; nil for none
 	figures accountFigures
 	joined  bool
 

@@ -336,7 +336,34 @@ func (d *derived) check(address string) []string {
 			list = append(list, fmt.Sprintf("what it has in dex %q is not known: unfunded %t, unvalued %t", s.Dex, s.Unfunded, s.Unvalued))
 		}
 	}
-	return list
+	return append(list, d.inTable(a, got)...)
+}
+
+// inTable compares the positions of an account in the table of all with its states, and returns
+// what differs.
+func (d *derived) inTable(a *market.Account, states []market.AccountState) []string {
+	var all market.Positions
+	all.SetAccount(a, d.markets)
+	table := all.Table(0).Mark(d.markets, d.marks)
+	got, want := map[figure]string{}, map[figure]string{}
+	for i, row := range table.Rows {
+		coin, v := &table.Coins[row.Coin], &table.Values[i]
+		leverage, _ := table.Leverage(i)
+		entry, _ := table.EntryPx(i)
+		got[figure{coin.Coin, "in the table"}] = fmt.Sprint(market.Leverage{Isolated: table.Isolated(i), Value: leverage}, table.Size(i), entry, v.Value.Decimal(), v.Unrealized.Decimal(), v.Used.Decimal(), row.Funding.Decimal())
+		if v.Known {
+			got[figure{coin.Coin, "liquidation price in the table"}] = market.Text(coin.Price(v.LiquidationPx))
+		}
+	}
+	for i := range states {
+		for _, p := range states[i].Positions {
+			want[figure{p.Coin, "in the table"}] = fmt.Sprint(p.Leverage, p.Szi, p.EntryPx, p.PositionValue, p.UnrealizedPnl, p.MarginUsed, p.FundingSinceOpen)
+			if p.Leverage.Isolated || a.Mode == market.ModeStandard || a.Mode == market.ModeUnified {
+				want[figure{p.Coin, "liquidation price in the table"}] = market.Text(p.LiquidationPx)
+			}
+		}
+	}
+	return differ(got, want)
 }
 
 // unknownIn leaves out the figures that a mode does not let anyone know, and those that the

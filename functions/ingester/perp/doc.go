@@ -30,6 +30,7 @@
 //	series pairliquidations, liquidationorders, view perpliquidations
 //	                     what was liquidated, by pair, and its last 24 hours
 //	view positions       the positions of all accounts: read by this package alone, after a restart
+//	view openpositions   the open positions of all accounts, with what is behind them
 //	view openorders      the largest orders that rest, of each coin and of all
 //	view openordervalues the values of all orders that rest, by coin and side
 //	view spotreserves    what the orders that rest in spot markets reserve, by account

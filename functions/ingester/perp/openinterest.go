@@ -8,6 +8,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/openinterest"
+	"quotary/shared/data/openpositions"
 	"quotary/shared/data/positions"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
@@ -26,12 +27,22 @@ import (
 // view of their own, every 15 seconds while they are few and less often the more
 // they are. Until it is written, the checkpoints of the sources wait: after a
 // crash the fills since the snapshot come again.
+//
+// What no fill tells of a position (its leverage, its margin, what is behind it) comes from
+// the states of accounts as they are folded: see [openInterest.setAccount]. With that the open
+// positions are a view for functions, every 5 seconds while they are few and a second less often for
+// each 30,000: of 300,000 it takes 0.2 s to make and has 12 MB, so that it is 1 % of a core.
+// After a crash it is what was published last, and made good as the accounts come by again,
+// within the hour at which everything open pays funding.
 type openInterest struct {
 	engine.Defaults[*Batch]
 	positions *market.Positions
 	dirty     bool // fills came since the snapshot
 	saved     time.Time
 	joined    bool // the positions are of all fills that are stored
+
+	changed bool // something came since the view of the open positions
+	shown   time.Time
 
 	marks marks       // of the coins' contexts
 	last  *lastPrices // the last trade of each coin
@@ -48,6 +59,8 @@ const (
 	// behindAfter is how long after the newest fill the positions count as being
 	// caught up with, or their source as silent: no history is made of them.
 	behindAfter = 2 * time.Minute
+	// showPer is for how many positions their view is published a second less often.
+	showPer = 30_000
 )
 
 func newOpenInterest() *openInterest {
@@ -63,7 +76,7 @@ func (p *openInterest) Folds() []engine.Fold[*Batch] { return storedFills }
 // Restores has its own views, and those that hold the prices.
 func (p *openInterest) Restores() []engine.RestoredView {
 	return []engine.RestoredView{
-		engine.Restores(openinterest.Published), engine.Restores(positions.Published),
+		engine.Restores(openinterest.Published), engine.Restores(positions.Published), engine.Restores(openpositions.Published),
 		restoredContexts, engine.Restores(tickers.Published),
 	}
 }
@@ -91,9 +104,26 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 		return err
 	}
 	if body, ok := views[positions.Name]; ok {
-		p.positions, err = positions.Published.Decode(body)
+		if p.positions, err = positions.Published.Decode(body); err != nil {
+			return err
+		}
 	}
-	return err
+	if body, ok := views[openpositions.Name]; ok {
+		table, err := openpositions.Published.Decode(body)
+		if err != nil {
+			return err
+		}
+		p.positions.RestoreTable(table)
+	}
+	p.changed = p.positions.Len() > 0 // the view may be of before
+	return nil
+}
+
+// setAccount takes over what the state of an account says of its positions. A nil p has none.
+func (p *openInterest) setAccount(a *market.Account, m *market.Markets) {
+	if p != nil {
+		p.changed = p.positions.SetAccount(a, m) || p.changed
+	}
 }
 
 // Joined lets the samples and the view begin: those of some of the stored fills
@@ -107,7 +137,9 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		add = p.positions.AddStored
 	}
 	for i := range b.Fills {
-		p.dirty = add(&b.Fills[i]) || p.dirty
+		if add(&b.Fills[i]) {
+			p.dirty, p.changed = true, true
+		}
 	}
 	trades := b.AllTrades()
 	for i := range trades {
@@ -123,6 +155,7 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 // joined, and the snapshot, each when its time has come. Held reports that checkpoints
 // must wait for the next snapshot.
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
+	c.Views = p.show(now, settle)
 	if p.positions.Newest() == 0 {
 		return c
 	}
@@ -148,6 +181,16 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	c.Held = p.dirty
 	return c
+}
+
+// show returns the view of the open positions when its time has come.
+func (p *openInterest) show(now time.Time, settle bool) []engine.View {
+	pause := publishEvery + time.Duration(p.positions.Len()/showPer)*time.Second
+	if !p.joined || !p.changed || !settle && now.Before(p.shown.Add(pause)) {
+		return nil
+	}
+	p.changed, p.shown = false, now
+	return []engine.View{engine.ViewOf(openpositions.Published, p.positions.Table(now.UnixMilli()))}
 }
 
 // samples are the rows of the coins that have none of the minute.

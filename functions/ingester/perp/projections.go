@@ -24,6 +24,7 @@ func Projections() ([]Projection, *Klines) {
 // in leftOut the liquidations that their rows have no room for.
 func projections(accounts *accountStates, orders *openOrders, leftOut *atomic.Int64) ([]Projection, *Klines) {
 	klines := NewKlines()
+	accounts.held = newOpenInterest()
 	return []Projection{
 		klines,
 		newTopFills(),
@@ -34,7 +35,7 @@ func projections(accounts *accountStates, orders *openOrders, leftOut *atomic.In
 		newFundings(),
 		newLastBooks(),
 		newBookDepth(),
-		newOpenInterest(),
+		accounts.held,
 		newPairInterests(),
 		newPairFundings(),
 		newLiquidations(leftOut),
