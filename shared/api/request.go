@@ -23,6 +23,7 @@ import (
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/signature"
 	"quotary/shared/gate/usage"
+	"quotary/shared/market"
 	"quotary/shared/text/jsonscan"
 )
 
@@ -39,6 +40,8 @@ type request struct {
 	message string            // of success, for the envelopes that show one
 	text    *textBody         // in place of JSON; nil for JSON
 	next    string            // cursor of the rest; "" when the answer is all
+
+	coverage string // of the open interest, a fraction; "" where none was reported
 
 	gateway    bool           // the request came through the gateway,
 	resource   string         // which matched this path of the catalog
@@ -264,6 +267,13 @@ func SetBody(ctx context.Context, contentType string, body []byte) {
 func SetNext(ctx context.Context, c catalog.Cursor) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		r.next = string(c.Of(r.list()))
+	}
+}
+
+// ReportCoverage says which part of the open interest a successful answer is made of, 0 to 1.
+func ReportCoverage(ctx context.Context, covered market.Decimal) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.coverage = covered.String()
 	}
 }
 

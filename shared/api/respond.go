@@ -272,6 +272,9 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	if !res.dataVenue.IsZero() {
 		headers[catalog.HeaderDataSource] = []string{"venue until " + res.dataVenue.UTC().Format(time.RFC3339)}
 	}
+	if res.status == http.StatusOK && r.coverage != "" {
+		headers[catalog.HeaderDataCoverage] = []string{r.coverage}
+	}
 	r.limits(res, headers)
 	w.WriteHeader(res.status)
 	_, _ = w.Write(res.body) // the caller may have gone

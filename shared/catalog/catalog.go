@@ -51,6 +51,7 @@ type Endpoint struct {
 	Planned  bool         // specified, not built yet: answers 501 in its envelope
 	Addition bool         // in no document: clients of services of this kind call it
 	Venue    bool         // where an account was not known yet its answer is the venue's own: see [HeaderDataSource]
+	Covers   bool         // it is made of the positions that are known: see [HeaderDataCoverage]
 	KeyCheck bool         // clients check a key by it: where no source of what it needs is configured, it succeeds with nothing
 	In       reflect.Type // request struct, nil while planned; its tags are described at Route
 	Out      reflect.Type // type of data, nil while planned
@@ -269,6 +270,12 @@ func addition[In, Out any](method, path string, family Family, access Access, en
 // fromVenue declares that an answer may begin with what the venue itself says.
 func (r Route[In, Out]) fromVenue() Route[In, Out] {
 	r.Venue = true
+	return r
+}
+
+// covers declares that an answer is made of the positions that are known.
+func (r Route[In, Out]) covers() Route[In, Out] {
+	r.Covers = true
 	return r
 }
 

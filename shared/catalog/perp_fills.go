@@ -116,10 +116,11 @@ type TopFill struct {
 	EndPosition string `json:"endPosition"` // position after the fill in base units, negative for short, a decimal string
 }
 
-// OrNull is what stands for a text on the wire that is null where there is none.
-func OrNull(text string) *string {
-	if text == "" {
+// OrNull is what stands for a text or a number on the wire that is null where it is "" or 0.
+func OrNull[T comparable](value T) *T {
+	var none T
+	if value == none {
 		return nil
 	}
-	return &text
+	return &value
 }

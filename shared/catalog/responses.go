@@ -16,6 +16,11 @@ const HeaderDataSince = "X-Data-Since"
 // time before the data is known here: "venue until <time>" in RFC 3339.
 const HeaderDataSource = "X-Data-Source"
 
+// HeaderDataCoverage is the header of an answer that is made of the positions of the accounts that
+// are known: how much of the open interest they hold, a decimal fraction from 0 to 1. It is left
+// out where the venue does not say the open interest.
+const HeaderDataCoverage = "X-Data-Coverage"
+
 // ErrorBody is the body of every failure. Readers of each envelope find the members that
 // they expect.
 type ErrorBody struct {

@@ -180,7 +180,7 @@ func (v *valued) state() PositionState {
 		state.RawUsd = p.Margin.Sub(p.Cost)
 	}
 	if cost := p.Cost.Abs(); !p.NoCost && !cost.IsZero() {
-		state.EntryPx = cost.MustDiv(p.Size.Abs()).RoundHAZ(v.perp.pricePlaces())
+		state.EntryPx = v.perp.EntryPx(cost, p.Size)
 		state.ReturnOnEquity = v.unrealized.Mul(decimalOf(v.leverage)).MustDiv(cost).RoundHAZ(returnPlaces)
 	}
 	return state

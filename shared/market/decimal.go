@@ -135,3 +135,16 @@ func decimalOf(n int64) Decimal { return udecimal.MustFromInt64(n, 0) }
 
 // DecimalFromInt is a whole number.
 func DecimalFromInt(n int64) Decimal { return decimalOf(n) }
+
+// sharePlaces is the decimal places of a share.
+const sharePlaces = 6
+
+// Share is a / (a + b), a fraction from 0 to 1 to six places for what is not negative; 0 where both
+// are nothing.
+func Share(a, b Decimal) Decimal {
+	part, err := a.Div(a.Add(b))
+	if err != nil {
+		return Decimal{}
+	}
+	return part.RoundHAZ(sharePlaces)
+}

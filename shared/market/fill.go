@@ -96,6 +96,9 @@ func (f *Fill) When() time.Time { return time.UnixMilli(f.Time).UTC() }
 // Notional is px x sz in quote units.
 func (f *Fill) Notional() Decimal { return Notional(mustDecimal(f.Px), mustDecimal(f.Sz)) }
 
+// StartSize is the position before the fill in base units, negative is short.
+func (f *Fill) StartSize() Decimal { return mustDecimal(f.StartPosition) }
+
 // EndPosition is the position after the fill in base units: the start position
 // plus the size bought or minus the size sold.
 func (f *Fill) EndPosition() Decimal {

@@ -173,7 +173,7 @@ func (v *MarkedTable) EntryPx(row int) (Decimal, bool) {
 		return Decimal{}, false
 	}
 	c := &v.Coins[r.Coin]
-	return r.Cost.Decimal().MustDiv(udecimal.MustFromInt64(r.Size, c.Places)).Abs().RoundHAZ(c.market.pricePlaces()), true
+	return c.market.EntryPx(r.Cost.Decimal(), v.Size(row)), true
 }
 
 // Price is a whole number in the places of a coin as a price.

@@ -107,5 +107,11 @@ func (m *Markets) tokenNumber(name string) int64 {
 	return -1
 }
 
+// EntryPx is the price at which a position of a size was entered that cost so much, rounded as the
+// venue rounds it.
+func (p *PerpMarket) EntryPx(cost, size Decimal) Decimal {
+	return cost.Abs().MustDiv(size.Abs()).RoundHAZ(p.pricePlaces())
+}
+
 // pricePlaces is the decimal places of the market's prices.
 func (p *PerpMarket) pricePlaces() uint8 { return usdPlaces - min(p.SzDecimals, usdPlaces) }

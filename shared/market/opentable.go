@@ -283,12 +283,44 @@ func (p *Positions) Table(ms int64) *OpenTable {
 	return t
 }
 
+// Held is what is known of the open position of an account in a coin, without its pool, coin and
+// size; ok is false where the state of the account is not known.
+func (p *Positions) Held(address, coin string) (row OpenRow, ok bool) {
+	id, _ := parseAccount(address)
+	if c := p.coins[coin]; c != nil && c.held[id].held != nil {
+		row = c.held[id].held.row
+	}
+	return row, row.Flags&OpenStateKnown != 0
+}
+
+// TableOf is the table of one account.
+func (p *Positions) TableOf(address string, ms int64) *OpenTable {
+	t := &OpenTable{Time: ms}
+	id, _ := parseAccount(address)
+	h := p.holders[id]
+	if h == nil {
+		return t
+	}
+	for i, one := range h.open {
+		one.in.number = uint16(min(i, math.MaxUint16)) //nolint:gosec // it is
+		t.Coins = append(t.Coins, OpenCoin{Coin: one.in.coin})
+	}
+	t.places([]*holder{h})
+	t.add(h)
+	return t
+}
+
 // number numbers the coins of what is open, and counts its positions.
-func (t *OpenTable) number(p *Positions, holders []*holder) (n int) {
+func (t *OpenTable) number(p *Positions, holders []*holder) int {
 	for _, coin := range p.Coins() {
 		p.coins[coin].number = uint16(min(len(t.Coins), math.MaxUint16)) //nolint:gosec // it is
 		t.Coins = append(t.Coins, OpenCoin{Coin: coin})
 	}
+	return t.places(holders)
+}
+
+// places finds how fine the sizes in each coin are, and counts the positions.
+func (t *OpenTable) places(holders []*holder) (n int) {
 	for _, h := range holders {
 		n += len(h.open)
 		for _, one := range h.open {

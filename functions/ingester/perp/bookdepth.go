@@ -22,7 +22,7 @@ type bookDepth struct {
 const freshFor = time.Minute
 
 func newBookDepth() *bookDepth {
-	return &bookDepth{last: map[string]market.Book{}, taken: newSampler()}
+	return &bookDepth{last: map[string]market.Book{}, taken: newSampler(market.SampleTiers[:]...)}
 }
 
 // Name is that of the series.

@@ -63,22 +63,26 @@ func (p *coinContexts) Apply(b *Batch, _ time.Time) (changed bool) {
 
 // View has the newest contexts of all coins.
 func (p *coinContexts) View(time.Time) contexts.View {
-	v := contexts.View{Time: p.spot.time, Times: map[string]int64{}, Perps: map[string]json.RawMessage{}, Spot: p.spot.raw, Marks: map[string]string{}}
+	v := contexts.View{Time: p.spot.time, Times: map[string]int64{}, Perps: map[string]json.RawMessage{}, Spot: p.spot.raw, Marks: map[string]string{}, Interests: map[string]string{}}
 	for dex, f := range p.perps {
 		v.Perps[dex], v.Times[dex], v.Time = f.raw, f.time, max(v.Time, f.time)
 	}
 	for coin, mark := range p.marks {
 		v.Marks[coin] = market.Text(mark.px)
+		if mark.interest.IsPos() {
+			v.Interests[coin] = market.Text(mark.interest)
+		}
 	}
 	return v
 }
 
-// marks are the mark prices among the contexts, by coin.
+// marks are the mark prices and open interests among the contexts, by coin.
 type marks map[string]mark
 
 type mark struct {
-	px   market.Decimal // quote units
-	time int64          // ms
+	px       market.Decimal // quote units
+	interest market.Decimal // base units of one side; 0 where it is not known
+	time     int64          // ms
 }
 
 // add takes the mark prices of contexts, but for those that are known newer.
@@ -86,9 +90,18 @@ func (m marks) add(c *market.Contexts) {
 	for i := range c.Coins {
 		one := &c.Coins[i]
 		if have, ok := m[one.Coin]; !ok || c.Time >= have.time {
-			m[one.Coin] = mark{one.Mark, c.Time}
+			m[one.Coin] = mark{one.Mark, one.Interest, c.Time}
 		}
 	}
+}
+
+// prices are the mark prices alone.
+func (m marks) prices() market.Marks {
+	prices := make(market.Marks, len(m))
+	for coin, mark := range m {
+		prices[coin] = mark.px
+	}
+	return prices
 }
 
 // restore takes the mark prices from the view.
@@ -98,7 +111,13 @@ func (m marks) restore(v contexts.View) error {
 		if err != nil {
 			return fmt.Errorf("read view %s: mark price of %s: %w", contexts.Name, coin, err)
 		}
-		m[coin] = mark{px, v.Time}
+		interest := market.Decimal{}
+		if text, ok := v.Interests[coin]; ok {
+			if interest, err = market.ParseStored(text); err != nil {
+				return fmt.Errorf("read view %s: open interest of %s: %w", contexts.Name, coin, err)
+			}
+		}
+		m[coin] = mark{px, interest, v.Time}
 	}
 	return nil
 }

@@ -7,10 +7,12 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/openpositions"
 	"quotary/shared/data/positions"
 	"quotary/shared/data/tickers"
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -48,6 +50,8 @@ type openInterest struct {
 	last  *lastPrices // the last trade of each coin
 
 	history   sampler
+	whales    whaleWatch
+	markets   *market.Markets
 	published time.Time
 	view      []openinterest.Coin // as last published, by coin
 }
@@ -64,7 +68,7 @@ const (
 )
 
 func newOpenInterest() *openInterest {
-	return &openInterest{positions: new(market.Positions), marks: marks{}, last: noPrices(), history: newSampler()}
+	return &openInterest{positions: new(market.Positions), marks: marks{}, last: noPrices(), history: newSampler(market.SampleTiers[:]...), whales: newWhaleWatch()}
 }
 
 // Name is that of the series and of its view.
@@ -77,6 +81,7 @@ func (p *openInterest) Folds() []engine.Fold[*Batch] { return storedFills }
 func (p *openInterest) Restores() []engine.RestoredView {
 	return []engine.RestoredView{
 		engine.Restores(openinterest.Published), engine.Restores(positions.Published), engine.Restores(openpositions.Published),
+		engine.Restores(meta.Published), engine.Restores(whales.PublishedEvents),
 		restoredContexts, engine.Restores(tickers.Published),
 	}
 }
@@ -115,6 +120,18 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 		}
 		p.positions.RestoreTable(table)
 	}
+	happened, err := engine.Restored(views, whales.PublishedEvents)
+	if err != nil {
+		return err
+	}
+	p.whales.restore(happened)
+	described, err := engine.Restored(views, meta.Published)
+	if err != nil {
+		return err
+	}
+	if described.Time > 0 {
+		p.markets = described.Markets()
+	}
 	p.changed = p.positions.Len() > 0 // the view may be of before
 	return nil
 }
@@ -136,7 +153,13 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	if b.Stored {
 		add = p.positions.AddStored
 	}
+	if b.Meta != nil {
+		p.markets = (&meta.View{Time: b.Meta.Time, Perps: b.Meta.Perps, Spot: b.Meta.Spot}).Markets()
+	}
 	for i := range b.Fills {
+		if p.joined && !b.Stored {
+			p.whales.add(&b.Fills[i], p.positions)
+		}
 		if add(&b.Fills[i]) {
 			p.dirty, p.changed = true, true
 		}
@@ -155,12 +178,12 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 // joined, and the snapshot, each when its time has come. Held reports that checkpoints
 // must wait for the next snapshot.
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
-	c.Views = p.show(now, settle)
+	c.Views = append(p.show(now, settle), p.watch(now, settle)...)
 	if p.positions.Newest() == 0 {
 		return c
 	}
 	if p.joined {
-		c.Fine = p.samples(now)
+		c.Fine = append(p.samples(now), p.sides(now)...)
 	}
 	if p.joined && (settle || !now.Before(p.published.Add(publishEvery))) {
 		list := []openinterest.Coin{}
@@ -181,6 +204,29 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	c.Held = p.dirty
 	return c
+}
+
+// watch returns the view of what whales did when its time has come and something did.
+func (p *openInterest) watch(now time.Time, settle bool) []engine.View {
+	w := &p.whales
+	if len(w.changes) == 0 || p.markets == nil || !settle && len(w.changes) < mostChanges && now.Before(w.shown.Add(publishEvery)) {
+		return nil
+	}
+	w.shown = now
+	if !w.settle(p.positions, p.markets, p.marks.prices()) {
+		return nil
+	}
+	return []engine.View{w.view(now)}
+}
+
+// sides are the samples of the sides of whales.
+func (p *openInterest) sides(now time.Time) []store.SeriesRow {
+	if p.markets == nil || now.Sub(time.UnixMilli(p.positions.Newest())) > behindAfter {
+		return nil
+	}
+	return p.whales.samples(now, func() market.WhaleSides {
+		return p.positions.Table(now.UnixMilli()).Mark(p.markets, p.marks.prices()).Whales("")
+	})
 }
 
 // show returns the view of the open positions when its time has come.

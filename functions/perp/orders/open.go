@@ -12,11 +12,8 @@ import (
 	"quotary/shared/store"
 )
 
-// Decimal places of what is rounded.
-const (
-	distPlaces  = 4
-	ratioPlaces = 6
-)
+// distPlaces is the decimal places of a distance.
+const distPlaces = 4
 
 // topOpen returns the largest orders that rest in the books.
 func (r *reader) topOpen(ctx context.Context, in catalog.TopOpenOrdersIn) ([]catalog.TopOpenOrder, error) {
@@ -86,9 +83,9 @@ func (r *reader) active(ctx context.Context, in catalog.ActiveOrdersIn) (stats c
 	}
 	return catalog.ActiveOrderStats{
 		TotalCount: bids.count + asks.count, BidCount: bids.count, AskCount: asks.count,
-		BidValue: market.Text(bids.value), AskValue: market.Text(asks.value), BidValueRatio: share(bids.value, asks.value),
+		BidValue: market.Text(bids.value), AskValue: market.Text(asks.value), BidValueRatio: share(bids, asks),
 		WhaleBidCount: whaleBids.count, WhaleAskCount: whaleAsks.count,
-		WhaleBidValue: market.Text(whaleBids.value), WhaleAskValue: market.Text(whaleAsks.value), WhaleBidValueRatio: share(whaleBids.value, whaleAsks.value),
+		WhaleBidValue: market.Text(whaleBids.value), WhaleAskValue: market.Text(whaleAsks.value), WhaleBidValueRatio: share(whaleBids, whaleAsks),
 	}, nil
 }
 
@@ -102,11 +99,6 @@ func (s *side) add(count int64, value market.Decimal) {
 	s.count, s.value = s.count+count, s.value.Add(value)
 }
 
-// share is a / (a + b), 0 where both are nothing.
-func share(a, b market.Decimal) json.Number {
-	ratio, err := a.Div(a.Add(b))
-	if err != nil {
-		return "0"
-	}
-	return json.Number(ratio.RoundHAZ(ratioPlaces).String())
+func share(bids, asks side) json.Number {
+	return json.Number(market.Share(bids.value, asks.value).String())
 }

@@ -126,6 +126,12 @@ func partHeaders(e *catalog.Endpoint) Object {
 			"schema":      Object{"type": "string"},
 		}
 	}
+	if e.Covers {
+		sent[catalog.HeaderDataCoverage] = Object{
+			"description": "how much of the open interest is held by the accounts that are known, and so in the answer: 0 to 1",
+			"schema":      Object{"type": "string"},
+		}
+	}
 	if p, ok := catalog.ProgramOf(e.Function()); ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
 		sent[catalog.HeaderDataSince] = Object{
 			"description": "present where the answer would reach further back than the data is retained: since when it goes",
