@@ -38,7 +38,8 @@ type MarkedValue struct {
 	Used       Micros // margin: value of an isolated position with its margin, initial margin of others; see [MarkedTable.Margin]
 
 	// LiquidationPx is the mark at which the position is liquidated, other marks unchanged, in the
-	// places of its coin; 0 where there is none below what it holds.
+	// places of its coin; 0 where there is none, or only one that no price comes to: more than half of
+	// what 63 bits hold away.
 	LiquidationPx int64
 }
 
@@ -220,15 +221,14 @@ func (c *MarkedCoin) value(row *OpenRow, v *MarkedValue) bool {
 	return true
 }
 
-// of is an amount at the rate, cut to a millionth.
+// of is an amount at the rate, cut to a millionth, and held at [MaxMicros].
 func (r rate) of(amount Micros) Micros {
 	hi, lo := bits.Mul64(uint64(amount), r.n)
-	if power := tens[r.places]; hi < power {
-		if worth, _ := bits.Div64(hi, lo, power); worth <= uint64(MaxMicros) {
-			return Micros(worth)
-		}
+	if hi >= tens[r.places] {
+		return MaxMicros
 	}
-	return 0
+	worth, _ := bits.Div64(hi, lo, tens[r.places])
+	return Micros(min(worth, uint64(MaxMicros)))
 }
 
 // tier is the one of a notional; false without tiers.

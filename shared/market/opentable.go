@@ -375,7 +375,10 @@ func placesOf(d Decimal) uint8 {
 	return places
 }
 
-// wholeOf is d x 10^places; ok is false where that is no whole number of 63 bits.
+// mostWhole bounds whole numbers, so that the sum of two has room.
+const mostWhole = 1 << 61
+
+// wholeOf is d x 10^places; ok is false where that is no whole number, or one beyond [mostWhole].
 func wholeOf(d Decimal, places uint8) (n int64, ok bool) {
 	if d.PrecUint() > places {
 		if d = d.Trunc(placesOf(d)); d.PrecUint() > places {
@@ -384,7 +387,7 @@ func wholeOf(d Decimal, places uint8) (n int64, ok bool) {
 	}
 	neg, hi, lo, own, ok := d.ToHiLo()
 	over, whole := bits.Mul64(lo, tens[places-own])
-	if !ok || hi|over != 0 || whole > math.MaxInt64 {
+	if !ok || hi|over != 0 || whole > mostWhole {
 		return 0, false
 	}
 	if n = int64(whole); neg {

@@ -2,6 +2,7 @@ package market_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -55,7 +56,7 @@ func tableMarkets() *market.Markets {
 }
 
 func drawMarks(t *rapid.T, m *market.Markets) market.Marks {
-	marks := market.Marks{"@107": market.Micros(rapid.Int64Range(1, 1e9).Draw(t, "hype")).Decimal()}
+	marks := market.Marks{"@107": market.Micros(rapid.Int64Range(1, 1e7).Draw(t, "hype")).Decimal()}
 	for _, coin := range []string{"AAA", "BTC", "OLD", "xyz:X"} {
 		px := market.DecimalFromInt(rapid.Int64Range(1, 1e7).Draw(t, coin))
 		for range 6 - m.Perps[coin].SzDecimals {
@@ -64,6 +65,16 @@ func drawMarks(t *rapid.T, m *market.Markets) market.Marks {
 		marks[coin] = px
 	}
 	return marks
+}
+
+// farthest is how far from its mark the table knows a liquidation price in a coin: half of what 63
+// bits hold, in four places more than a price has.
+func farthest(m *market.Markets, coin string) market.Decimal {
+	far := market.DecimalFromInt(math.MaxInt64 / 2)
+	for range 10 - m.Perps[coin].SzDecimals {
+		far = far.MustDiv(market.DecimalFromInt(10))
+	}
+	return far
 }
 
 // The table's whole numbers say what the states of the accounts say in decimals.
@@ -80,6 +91,9 @@ func TestTheTableValuesPositionsAsTheStatesOfAccountsDo(t *testing.T) {
 				s := a.State(dex, m, marks, 1e6)
 				for _, one := range s.Positions {
 					usd, _ := m.Usd(one.Coin, one.PositionValue, marks)
+					if away := one.LiquidationPx.Sub(marks[one.Coin]); away.Cmp(farthest(m, one.Coin)) > 0 {
+						one.LiquidationPx = market.Decimal{} // the table has no room for it, and no price comes there
+					}
 					want[a.Address+one.Coin] = fmt.Sprint(one.Szi, one.Leverage, one.EntryPx, one.PositionValue, usd, one.UnrealizedPnl, one.MarginUsed, one.LiquidationPx)
 				}
 			}
@@ -219,5 +233,53 @@ func BenchmarkOpenTable(b *testing.B) {
 		for b.Loop() {
 			table.Mark(m, marks)
 		}
+	})
+}
+
+func TestAHeatmapIsTheSumOfItsPositions(t *testing.T) {
+	t.Parallel()
+	m := tableMarkets()
+	rapid.Check(t, func(t *rapid.T) {
+		var p market.Positions
+		for _, a := range heldAccounts(m).Draw(t, "accounts") {
+			p.SetAccount(a, m)
+		}
+		table := p.Table(7).Mark(m, drawMarks(t, m))
+		coin := rapid.SampledFrom([]string{"AAA", "BTC", "OLD", "xyz:X"}).Draw(t, "coin")
+		width := market.DecimalFromInt(rapid.Int64Range(1, 1e5).Draw(t, "width"))
+		for range rapid.IntRange(0, 12).Draw(t, "places") {
+			width = width.MustDiv(market.DecimalFromInt(10))
+		}
+		var lower, upper market.Decimal
+		if rapid.Bool().Draw(t, "bounded") {
+			lower = market.Micros(rapid.Int64Range(0, 1e9).Draw(t, "lower")).Decimal()
+			upper = lower.Add(market.Micros(rapid.Int64Range(1, 1e12).Draw(t, "wide")).Decimal())
+		}
+		type sums struct {
+			N        int64
+			Size     string
+			Notional market.Micros
+		}
+		want, sizes := map[string]sums{}, map[string]market.Decimal{}
+		for i, row := range table.Rows {
+			v, c := &table.Values[i], &table.Coins[row.Coin]
+			px := c.Price(v.LiquidationPx)
+			if c.Coin != coin || v.LiquidationPx == 0 || px.LessThan(lower) || upper.IsPos() && !px.LessThan(upper) {
+				continue
+			}
+			bucket := fmt.Sprint(row.Size > 0, px.MustDiv(width).Floor())
+			sizes[bucket] = sizes[bucket].Add(table.Size(i).Abs())
+			want[bucket] = sums{want[bucket].N + 1, market.Text(sizes[bucket]), want[bucket].Notional + v.Value}
+		}
+		got, h := map[string]sums{}, table.Heatmap(coin, width, lower, upper)
+		for long, list := range map[bool][]market.HeatBucket{true: h.Longs, false: h.Shorts} {
+			for i, b := range list {
+				if i > 0 && list[i-1].Number >= b.Number || b.Addresses != b.Positions {
+					t.Errorf("bucket %d is %+v", i, b)
+				}
+				got[fmt.Sprint(long, b.Number)] = sums{b.Positions, market.Text(b.Size), b.Notional}
+			}
+		}
+		check.Equal(t, want, got)
 	})
 }

@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"quotary/localstack/client"
+	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
+)
+
+// whalePosition is a row of GET /whales/open-positions.
+type whalePosition struct {
+	User, Symbol, PositionSize, PositionValueUsd       string
+	EntryPrice, LiqPrice, MarginBalance, UnrealizedPnL *string
+	Leverage                                           *int64
+	MarginMode                                         *string
+}
+
+// venuePosition is a position as the venue itself says it.
+type venuePosition struct {
+	Coin, Szi, EntryPx, PositionValue string
+	Leverage                          struct {
+		Type  string
+		Value int64
+	}
+}
+
+// TestPositionsOfWhalesAreTheVenues wants each position of every whale to be, at some moment, what
+// the venue itself says of it.
+func TestPositionsOfWhalesAreTheVenues(t *testing.T) {
+	t.Parallel()
+	key := world.State.Demo.SubKey
+	awaitWhales(t, key)
+	matched, missing := map[string]bool{}, map[string]string{}
+	defer func() {
+		if t.Failed() {
+			t.Logf("these never were as the venue has them: %v", missing)
+		}
+	}()
+	testenv.Until(t, "every position of a whale was once as the venue has it", func() bool {
+		rows := data[[]whalePosition](t, call(t, 200, key, "GET", hl+"/whales/open-positions?take=200", nil))
+		done := len(rows) > 0
+		for _, row := range rows {
+			name := row.User + " " + row.Symbol
+			if matched[name] {
+				continue
+			}
+			if why := differsFromVenue(t, row); why != "" {
+				missing[name], done = why, false
+				continue
+			}
+			matched[name] = true
+			delete(missing, name)
+		}
+		return done
+	})
+}
+
+// awaitWhales waits for whales: the ingester has asked the venue about them.
+func awaitWhales(t *testing.T, key client.Key) {
+	t.Helper()
+	testenv.Until(t, "there are whales", func() bool {
+		answer := ask(t, key, "GET", hl+"/whales/open-positions", nil)
+		return answer.Status == 200 && len(data[[]whalePosition](t, answer)) > 0
+	})
+}
+
+// differsFromVenue returns what of a row the venue says otherwise, "" for nothing.
+func differsFromVenue(t *testing.T, row whalePosition) string {
+	t.Helper()
+	if row.EntryPrice == nil || row.Leverage == nil || row.MarginMode == nil || row.MarginBalance == nil || row.UnrealizedPnL == nil {
+		return fmt.Sprintf("it is not all known: %+v", row)
+	}
+	for _, p := range venuePositions(t, row.User, row.Symbol) {
+		if p.Coin == row.Symbol {
+			if p.Szi != row.PositionSize || p.EntryPx != *row.EntryPrice || p.Leverage.Type != *row.MarginMode || p.Leverage.Value != *row.Leverage {
+				return fmt.Sprintf("%+v, the venue says %+v", row, p)
+			}
+			return ""
+		}
+	}
+	return fmt.Sprintf("%+v, of which the venue says nothing", row)
+}
+
+// Events of whales come as they trade, and their sides are sampled.
+func TestWhatWhalesDoIsListedAndTheirSidesAreSampled(t *testing.T) {
+	t.Parallel()
+	key := world.State.Demo.SubKey
+	awaitWhales(t, key)
+	type event struct {
+		User, Symbol, Coin, PositionSize, PositionValueUsd, CreateTime string
+		PositionAction                                                 int
+	}
+	var events []event
+	testenv.Until(t, "whales did something", func() bool {
+		answer := ask(t, key, "GET", hl+"/whales/latest-events?limit=100", nil)
+		if answer.Status != 200 {
+			return false
+		}
+		events = data[[]event](t, answer)
+		return len(events) > 0
+	})
+	for i, e := range events {
+		at, err := time.Parse(time.RFC3339, e.CreateTime)
+		size, ok := new(big.Rat).SetString(e.PositionSize)
+		if err != nil || time.Since(at).Abs() > time.Hour || !ok || size.Sign() == 0 || e.PositionAction < 1 || e.PositionAction > 5 || e.Coin != e.Symbol {
+			t.Errorf("event %d is %+v", i, e)
+		}
+		if i > 0 && events[i-1].CreateTime < e.CreateTime {
+			t.Errorf("event %d is newer than the one before", i)
+		}
+	}
+	counts := data[struct{ LongCount, ShortCount int64 }](t, call(t, 200, key, "GET", hl+"/whales/directions", nil))
+	if counts.LongCount+counts.ShortCount == 0 {
+		t.Error("no position of a whale is counted")
+	}
+	testenv.Until(t, "their sides are sampled", func() bool {
+		return len(data[[]map[string]any](t, call(t, 200, key, "GET", hl+"/whales/history-long-ratio?interval=10m", nil))) > 0
+	})
+}
+
+// venuePositions are those of an account in the dex of a coin, as the venue says them.
+func venuePositions(t *testing.T, user, coin string) (list []venuePosition) {
+	t.Helper()
+	dex, _, of := strings.Cut(coin, ":")
+	if !of {
+		dex = ""
+	}
+	var state struct {
+		AssetPositions []struct{ Position venuePosition }
+	}
+	must.Do(t, json.Unmarshal(venueInfo(t, map[string]any{"type": "clearinghouseState", "user": user, "dex": dex}), &state))
+	for _, p := range state.AssetPositions {
+		list = append(list, p.Position)
+	}
+	return list
+}
