@@ -247,7 +247,7 @@ func TestAHeatmapIsTheSumOfItsPositions(t *testing.T) {
 		table := p.Table(7).Mark(m, drawMarks(t, m))
 		coin := rapid.SampledFrom([]string{"AAA", "BTC", "OLD", "xyz:X"}).Draw(t, "coin")
 		width := market.DecimalFromInt(rapid.Int64Range(1, 1e5).Draw(t, "width"))
-		for range rapid.IntRange(0, 12).Draw(t, "places") {
+		for range rapid.IntRange(0, 5).Draw(t, "places") {
 			width = width.MustDiv(market.DecimalFromInt(10))
 		}
 		var lower, upper market.Decimal
