@@ -31,6 +31,7 @@ import (
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/payments"
+	"quotary/shared/data/whales"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -442,6 +443,13 @@ func (w busyWorld) fill(c *costs, now int64) {
 	}
 	datatest.PutOpenInterest(c.t, series, open...)
 	datatest.PutBookDepth(c.t, series, depth...)
+	for _, interval := range whales.Intervals {
+		for n := range int64(w.rows) {
+			ms := now - n*(interval.NextMs(0)-interval.StartMs(0))
+			sides := whales.NewSides(ms, market.WhaleSides{Longs: 1000, Shorts: 900, LongValue: 1e15, ShortValue: 1e15})
+			storetest.PutSeries(c.t, series, whales.Row(interval, interval.StartMs(ms), &sides))
+		}
+	}
 	for n := range min(w.rows, 1000) { // states of one flash and one story
 		place := drop.Place{Time: at(n), File: "states.ndjson", Line: 1}
 		storetest.PutLog(c.t, log, flashes.Name, flashes.AppendRows, flashes.Flash{Entry: flashes.Entry{ID: 1, Time: now / 1000, Language: "en", Platform: flashes.House, Title: "T", Content: strings.Repeat("x", 2000)}, Place: place})

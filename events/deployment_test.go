@@ -23,13 +23,17 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/coins"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/datatest"
+	"quotary/shared/data/meta"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/openorders"
+	"quotary/shared/data/openpositions"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/tickers"
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
@@ -100,6 +104,10 @@ func deploy(t *testing.T) *deployment {
 	storetest.Publish(t, d.views, coins.Published, coins.View{})
 	storetest.Publish(t, d.views, openinterest.Published, openinterest.View{})
 	storetest.Publish(t, d.views, openorders.PublishedTop, openorders.Top{Time: 1})
+	storetest.Publish(t, d.views, meta.Published, meta.View{Time: 1, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC"},{"name":"ETH"},{"name":"SOL"}]}`)}})
+	storetest.Publish(t, d.views, contexts.Published, contexts.View{Time: 1})
+	storetest.Publish(t, d.views, openpositions.Published, &market.OpenTable{Time: 1})
+	storetest.Publish(t, d.views, whales.PublishedEvents, whales.Events{Time: 1})
 	must.Do(t, d.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(1, nil)))
 	// A perpetual has figures, and no K-lines yet, so that what it takes to show either is
 	// asked for.
