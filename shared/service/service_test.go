@@ -28,7 +28,7 @@ func TestTheClientOfAFunctionKeepsToABudget(t *testing.T) {
 	endpoint := storetest.Endpoint(t)
 	s := &Service{AWS: aws.Config{BaseEndpoint: &endpoint, Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}}
 	table := storetest.Tables(t, storetest.Client(t, endpoint)) + schema.LogTable
-	ctx, _ := readunits.WithBudget(t.Context(), 2)
+	ctx, _ := readunits.WithBudget(t.Context(), 101) // one may cost 100
 	var exceeded *readunits.ExceededError
 	for range 4 {
 		_, err := s.DynamoDB().GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: attr.Item{"pk": attr.S("a"), "sk": attr.S("a")}, ConsistentRead: aws.Bool(true)})
@@ -39,5 +39,5 @@ func TestTheClientOfAFunctionKeepsToABudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Error("four units were read of a budget of two")
+	t.Error("four rows that may cost 100 units each were read of a budget of 101")
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/aws/attr"
+	"quotary/shared/aws/readunits"
 	"quotary/shared/backoff"
 )
 
@@ -56,23 +57,27 @@ func Get(ctx context.Context, db Getter, in *dynamodb.BatchGetItemInput, retry R
 	var items []attr.Item
 	keys := countKeys(in.RequestItems)
 	err := retry.run(ctx, func(ctx context.Context) (progress, done bool, err error) {
-		out, err := db.BatchGetItem(ctx, in)
-		if err != nil {
-			return false, false, err
-		}
-		for _, found := range out.Responses {
-			if items == nil {
-				items = found
-			} else {
-				items = append(items, found...)
+		for {
+			out, err := db.BatchGetItem(ctx, in)
+			if err != nil {
+				return false, false, err
+			}
+			for _, found := range out.Responses {
+				if items == nil {
+					items = found
+				} else {
+					items = append(items, found...)
+				}
+			}
+			left := countKeys(out.UnprocessedKeys)
+			progress, keys = left < keys, left
+			if left > 0 {
+				in = &dynamodb.BatchGetItemInput{RequestItems: out.UnprocessedKeys}
+			}
+			if left == 0 || !progress || !readunits.Cut(out) {
+				return progress, left == 0, nil
 			}
 		}
-		left := countKeys(out.UnprocessedKeys)
-		progress, keys = left < keys, left
-		if left > 0 {
-			in = &dynamodb.BatchGetItemInput{RequestItems: out.UnprocessedKeys}
-		}
-		return progress, left == 0, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %d items: %w", keys, err)

@@ -3,10 +3,11 @@
 // its reads costs, as DynamoDB reports it, and refuses those that a budget no longer
 // covers, with an [*ExceededError].
 //
-// Reads that run side by side take from one budget before they start: the first one alone,
-// and then each at what it will cost, reckoned from the dearest rows that the budget has
-// paid so far. One that may be too much waits until those under way have been paid. So a
-// budget is passed at most by how much dearer the reads under way are than all before.
+// A read takes from the budget, before it starts, the most that DynamoDB charges for any
+// such read, and gives back what it did not cost. So no budget is ever passed, however large
+// the rows are. What is not left for a read under way beside others is waited for;
+// a batch that is too much for what is left is cut, and its other keys come back as
+// unprocessed ([Cut]).
 //
 // What is written is counted beside that, and refused by no budget ([Budget.Written]).
 package readunits
@@ -14,6 +15,7 @@ package readunits
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -40,7 +42,6 @@ type Budget struct {
 	spent    float64
 	under    int           // reads under way
 	reserved float64       // by them
-	perRow   float64       // of the dearest page so far, as if it was read eventually consistent; 0 before the first is paid
 	paid     chan struct{} // closed when a read under way has been paid; nil while nobody waits
 }
 
@@ -72,36 +73,49 @@ func (b *Budget) Written() float64 {
 	return b.written
 }
 
-// Units of the largest row and of the most that a query and a batch return, read
-// eventually consistent: 400 KB, a megabyte and 16.
+// The most that reads cost, eventually consistent: a row has 400 KB, a query ends with the
+// row that passes a megabyte, and a batch of whole rows returns 16 MB, of which each row is
+// rounded up.
 const (
-	leastRow   = 0.5
 	largestRow = 50
-	queryMost  = 128
+	queryMost  = 128 + largestRow
 	batchMost  = 2048
+	rounding   = 0.5
 )
 
 // read is one that is about to be made.
 type read struct {
-	rows  int     // at most
-	most  float64 // units that it can cost at most
+	rows  int     // at most; 0 is no read
 	times float64 // as much as an eventually consistent one: 1 or 2
-	batch bool    // of single rows, each of which costs leastRow at least, also where it is not there
+	batch *dynamodb.BatchGetItemInput
 }
 
-// reserve takes the price of a read from the budget.
-func (b *Budget) reserve(ctx context.Context, r read) (units float64, err error) {
+// most is what a read of so many rows can cost.
+func (r read) most(rows int) float64 {
+	if r.batch != nil {
+		return r.times * min(largestRow*float64(rows), batchMost+rounding*float64(rows))
+	}
+	return r.times * min(largestRow*float64(rows), queryMost)
+}
+
+// reserve takes the price of a read from the budget, or of as many rows of a batch as it
+// covers.
+func (b *Budget) reserve(ctx context.Context, r read) (rows int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
-		units = r.times * min(r.most, float64(r.rows)*b.perRow)
+		left := b.most - b.spent - b.reserved
+		rows = r.rows
+		if r.batch != nil && b.under == 0 && r.most(rows) > left {
+			rows = int(left / r.most(1))
+		}
 		switch {
-		case b.spent >= b.most, b.under == 0 && b.spent > 0 && b.spent+units > b.most:
-			return 0, &ExceededError{b.most}
-		case b.under == 0, b.perRow > 0 && b.spent+b.reserved+units <= b.most: // the first one alone tells what rows cost
+		case rows > 0 && r.most(rows) <= left:
 			b.under++
-			b.reserved += units
-			return units, nil
+			b.reserved += r.most(rows)
+			return rows, nil
+		case b.under == 0:
+			return 0, &ExceededError{b.most}
 		}
 		if b.paid == nil {
 			b.paid = make(chan struct{})
@@ -118,8 +132,8 @@ func (b *Budget) reserve(ctx context.Context, r read) (units float64, err error)
 	}
 }
 
-// pay settles a read that has returned so many rows.
-func (b *Budget) pay(r read, reserved, units float64, rows int) {
+// pay settles a read.
+func (b *Budget) pay(reserved, units float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reserved -= reserved
@@ -127,11 +141,6 @@ func (b *Budget) pay(r read, reserved, units float64, rows int) {
 		b.reserved = 0 // sums of fractions leave something behind
 	}
 	b.spent += units
-	units /= r.times
-	if missing := r.rows - rows; r.batch && units > 0 {
-		units = max(leastRow, units-leastRow*float64(missing))
-	}
-	b.perRow = max(b.perRow, units/float64(max(1, rows)))
 	if b.paid != nil {
 		close(b.paid)
 		b.paid = nil
@@ -158,14 +167,62 @@ func meter(ctx context.Context, in middleware.InitializeInput, next middleware.I
 		}
 		return out, metadata, err
 	}
-	reserved, err := b.reserve(ctx, r)
+	rows, err := b.reserve(ctx, r)
 	if err != nil {
 		return middleware.InitializeOutput{}, middleware.Metadata{}, err
 	}
+	var later map[string]types.KeysAndAttributes
+	if rows < r.rows {
+		in.Parameters, later = cut(r.batch, rows)
+	}
 	out, metadata, err := next.HandleInitialize(ctx, in)
-	units, got := cost(out.Result)
-	b.pay(r, reserved, units, got)
+	b.pay(r.most(rows), cost(out.Result))
+	if batch, ok := out.Result.(*dynamodb.BatchGetItemOutput); ok && len(later) > 0 {
+		batch.UnprocessedKeys = join(batch.UnprocessedKeys, later)
+		metadata.Set(cutKey{}, true)
+	}
 	return out, metadata, err
+}
+
+type cutKey struct{}
+
+// Cut reports whether a batch was cut to what its budget covers, so that it is to be gone on
+// with at once.
+func Cut(out *dynamodb.BatchGetItemOutput) bool {
+	is, _ := out.ResultMetadata.Get(cutKey{}).(bool)
+	return is
+}
+
+// cut returns a batch of the first keys of another, and the other ones.
+func cut(in *dynamodb.BatchGetItemInput, keys int) (first *dynamodb.BatchGetItemInput, later map[string]types.KeysAndAttributes) {
+	part := *in
+	part.RequestItems, later = map[string]types.KeysAndAttributes{}, map[string]types.KeysAndAttributes{}
+	for table, of := range in.RequestItems {
+		n := min(keys, len(of.Keys))
+		keys -= n
+		now, then := of, of
+		if now.Keys = of.Keys[:n:n]; n > 0 {
+			part.RequestItems[table] = now
+		}
+		if then.Keys = of.Keys[n:]; len(then.Keys) > 0 {
+			later[table] = then
+		}
+	}
+	return &part, later
+}
+
+// join adds keys to those that DynamoDB has left.
+func join(left, later map[string]types.KeysAndAttributes) map[string]types.KeysAndAttributes {
+	for table, of := range left {
+		more, ok := later[table]
+		if !ok {
+			more = of
+			more.Keys = nil
+		}
+		more.Keys = slices.Concat(of.Keys, more.Keys)
+		later[table] = more
+	}
+	return later
 }
 
 // reportWrites has the cost of a write be reported.
@@ -221,14 +278,14 @@ func readOf(request any) (r read) {
 	switch in := request.(type) {
 	case *dynamodb.QueryInput:
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-		r.rows, r.most = 1<<20, queryMost
+		r.rows = 1 << 20
 		if in.Limit != nil {
 			r.rows = int(*in.Limit)
 		}
 		consistent(in.ConsistentRead)
 	case *dynamodb.GetItemInput:
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-		r.rows, r.most = 1, largestRow
+		r.rows = 1
 		consistent(in.ConsistentRead)
 	case *dynamodb.BatchGetItemInput:
 		in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
@@ -236,35 +293,30 @@ func readOf(request any) (r read) {
 			r.rows += len(of.Keys)
 			consistent(of.ConsistentRead)
 		}
-		r.most, r.batch = min(batchMost, largestRow*float64(r.rows)), true
+		r.batch = in
 	}
 	return r
 }
 
-// cost is what a read cost, and how many rows it read.
-func cost(result any) (units float64, rows int) {
+// cost is what a read cost.
+func cost(result any) (units float64) {
 	var all []types.ConsumedCapacity
 	switch out := result.(type) {
 	case *dynamodb.QueryOutput:
-		rows = int(out.ScannedCount)
 		if out.ConsumedCapacity != nil {
 			all = []types.ConsumedCapacity{*out.ConsumedCapacity}
 		}
 	case *dynamodb.GetItemOutput:
-		rows = 1
 		if out.ConsumedCapacity != nil {
 			all = []types.ConsumedCapacity{*out.ConsumedCapacity}
 		}
 	case *dynamodb.BatchGetItemOutput:
 		all = out.ConsumedCapacity
-		for _, items := range out.Responses {
-			rows += len(items)
-		}
 	}
 	for _, c := range all {
 		if c.CapacityUnits != nil {
 			units += *c.CapacityUnits
 		}
 	}
-	return units, rows
+	return units
 }
