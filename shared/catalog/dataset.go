@@ -104,6 +104,7 @@ var (
 	VenueOrders   = dataset(Dataset{Name: "orders", Domain: PerpDomain, Holds: "orders of the accounts of Hyperliquid", Takes: takesNode})
 	VenueLedgers  = dataset(Dataset{Name: "ledgers", Domain: PerpDomain, Holds: "ledger updates of the accounts of Hyperliquid", Takes: takesNode})
 	VenuePayments = dataset(Dataset{Name: "payments", Domain: PerpDomain, Holds: "funding payments of the accounts of Hyperliquid", Takes: takesNode})
+	VenueTwaps    = dataset(Dataset{Name: "twaps", Domain: PerpDomain, Holds: "TWAP orders of the accounts of Hyperliquid", Takes: takesNode})
 	VenueAccounts = dataset(Dataset{Name: "accounts", Domain: PerpDomain, Holds: "states of the accounts of Hyperliquid", Takes: takesVenue + " or " + takesNode, OnDemand: true})
 )
 

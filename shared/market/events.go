@@ -17,6 +17,7 @@ type Events struct {
 	Orders   []OrderStatus
 	Payments []FundingPayment
 	Ledgers  []Ledger
+	Twaps    []TwapStatus
 
 	// What follows is for the live feeds and is not stored.
 	BBOs []BBO // replace those before, coin by coin
@@ -31,7 +32,7 @@ type Events struct {
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Anchors) + len(e.AnchorRequests)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Twaps) + len(e.Anchors) + len(e.AnchorRequests)
 	if e.Meta != nil {
 		n++
 	}
@@ -56,6 +57,7 @@ func (e *Events) Merge(later *Events) {
 	e.Orders = join(e.Orders, later.Orders)
 	e.Payments = join(e.Payments, later.Payments)
 	e.Ledgers = join(e.Ledgers, later.Ledgers)
+	e.Twaps = join(e.Twaps, later.Twaps)
 	e.BBOs = join(e.BBOs, later.BBOs)
 	e.Anchors, e.AnchorRequests = join(e.Anchors, later.Anchors), join(e.AnchorRequests, later.AnchorRequests)
 }

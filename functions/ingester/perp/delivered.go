@@ -18,6 +18,7 @@ func holds(b *Batch, say func(catalog.Need)) {
 		{len(b.Orders) > 0, catalog.VenueOrders},
 		{len(b.Ledgers) > 0, catalog.VenueLedgers},
 		{len(b.Payments) > 0, catalog.VenuePayments},
+		{len(b.Twaps) > 0, catalog.VenueTwaps},
 		{len(b.Anchors) > 0, catalog.VenueAccounts},
 	} {
 		if one.held {

@@ -9,6 +9,7 @@
 //	log orders       one row every other status of an order, where the operator keeps them
 //	log ledgers      one row a ledger update that is no funding
 //	log payments     one row what an account paid and received as funding at an hour
+//	log twapstatuses one row a status of a TWAP order
 //	log completedtrades one row a position that was closed
 //	series accounts     the state of each account
 //	series accountstats how each account trades, and what it was worth at full hours
@@ -37,6 +38,8 @@
 //	view accountorders0 to accountordersf
 //	                     the open orders of the accounts that somebody follows
 //	view openordertable  all orders that rest: read by this package alone, after a restart
+//	view runningtwaps    the TWAP orders that run
+//	view twaptable       what is known of them: read by this package alone, after a restart
 //
 // Samples (bookdepth, openinterest) are taken by the clock and stored in the
 // intervals market.SampleTiers.

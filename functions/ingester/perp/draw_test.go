@@ -192,6 +192,33 @@ func drawOrders(t *rapid.T) (all []*Batch) {
 	return all
 }
 
+// drawTwaps draws the lives of some TWAPs within an hour: activated, filled and ended, or not.
+// Of some the beginning is not known.
+func drawTwaps(t *rapid.T) (all []*Batch) {
+	tid := int64(0)
+	for id := range rapid.Int64Range(4, 12).Draw(t, "twaps") {
+		at := base + rapid.Int64Range(0, 600_000).Draw(t, "began")
+		s := market.TwapStatus{Address: fmt.Sprintf("0x%040x", rapid.IntRange(1, 3).Draw(t, "account")), TwapID: &id, Time: at, Status: market.TwapActivated,
+			Seq: at, Twap: market.Twap{Coin: rapid.SampledFrom([]string{"BTC", "xyz:GOLD", "@107"}).Draw(t, "coin"), Side: market.Buy, Sz: "9.0", ExecutedSz: "0.0",
+				ExecutedNtl: "0.0", Minutes: rapid.Int64Range(5, 60).Draw(t, "minutes"), Timestamp: at}}
+		add := func() { all = append(all, &Batch{Events: market.Events{Twaps: []market.TwapStatus{s}}}) }
+		if rapid.IntRange(0, 9).Draw(t, "known") > 0 {
+			add()
+		}
+		for range rapid.IntRange(0, 6).Draw(t, "fills") {
+			at += rapid.Int64Range(0, 60_000).Draw(t, "until the fill")
+			tid++
+			all = append(all, &Batch{Events: market.Events{Fills: []market.Fill{{Address: s.Address, Coin: s.Coin, Px: "2.25", Sz: "0.5", Side: market.Buy,
+				Time: at, StartPosition: "0.0", Oid: tid, Tid: tid, TwapID: &id}}}})
+		}
+		if rapid.Bool().Draw(t, "ends") {
+			s.Status, s.Time = rapid.SampledFrom([]string{market.TwapFinished, market.TwapTerminated, market.TwapError}).Draw(t, "end"), at
+			add()
+		}
+	}
+	return all
+}
+
 func drawBooks(t *rapid.T) (all []*Batch) {
 	for _, s := range moments(t) {
 		at := time.UnixMilli(base + 1000*s)

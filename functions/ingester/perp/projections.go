@@ -17,12 +17,12 @@ type Projection = engine.Projection[*Batch]
 // Projections returns all projections of the domain, without state, and the
 // klines among them, from which the feeds read the open candles.
 func Projections() ([]Projection, *Klines) {
-	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), new(atomic.Int64))
+	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), newTwapOrders(), new(atomic.Int64))
 }
 
-// projections are those of [Projections], with folds of accounts and of open orders. They count
+// projections are those of [Projections], with folds of accounts, of open orders and of TWAP orders. They count
 // in leftOut the liquidations that their rows have no room for.
-func projections(accounts *accountStates, orders *openOrders, leftOut *atomic.Int64) ([]Projection, *Klines) {
+func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders, leftOut *atomic.Int64) ([]Projection, *Klines) {
 	klines := NewKlines()
 	accounts.held = newOpenInterest()
 	return []Projection{
@@ -40,13 +40,14 @@ func projections(accounts *accountStates, orders *openOrders, leftOut *atomic.In
 		newPairFundings(),
 		newLiquidations(leftOut),
 		orders,
+		twaps,
 		&fundsIndex{},
 		accounts,
 	}, klines
 }
 
 // Logs are the domain's logs, whose rows need no state.
-var Logs = []engine.Log[*Batch]{fillLog, otherLog, filledLog, ledgerLog, paymentLog}
+var Logs = []engine.Log[*Batch]{fillLog, otherLog, filledLog, ledgerLog, paymentLog, twapLog}
 
 // newest is the time of the newest row of a series, in ms, or -1 without any; ok is
 // false while it is not read.

@@ -24,6 +24,7 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/topfills"
+	"quotary/shared/data/twaps"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/testing/must"
@@ -63,6 +64,7 @@ var generators = map[string]generator{
 	bookdepth.Name:    {draw: drawBooks, sampled: true},
 
 	openorders.TopName: {draw: drawOrders},
+	twaps.RunningName:  {draw: drawTwaps},
 
 	pairseries.Interest.Name(): {draw: drawContexts, sampled: true},
 	pairseries.Funding.Name():  {draw: drawContexts, sampled: true},

@@ -100,6 +100,10 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	for _, stream := range hyperliquid.LedgerStreams {
 		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers, catalog.VenuePayments)...)
 	}
+	// It writes few of these, and none where it does not write fills.
+	for _, stream := range hyperliquid.TwapStreams {
+		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadTwaps), feeds, catalog.VenueTwaps)...)
+	}
 	return sources
 }
 

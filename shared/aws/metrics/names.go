@@ -60,6 +60,10 @@ const UnknownMarkets = "UnknownMarkets"
 // those of one pair and minute before them take all the room of a row.
 const LiquidationsLeftOut = "LiquidationsLeftOut"
 
+// TwapsLeftOut, of the domain perp, is how many statuses and fills of TWAP orders are not counted, as
+// more of these run than there ever were.
+const TwapsLeftOut = "TwapsLeftOut"
+
 // TradesLeftOut, of the domain perp, is how many trades are in no K-line, as those of one coin and
 // second before them take all the room of a row.
 const TradesLeftOut = "TradesLeftOut"

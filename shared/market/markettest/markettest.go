@@ -134,6 +134,29 @@ func Order() *rapid.Generator[market.OrderStatus] {
 	})
 }
 
+// Twap draws a status of a TWAP order.
+func Twap() *rapid.Generator[market.TwapStatus] {
+	return rapid.Custom(func(t *rapid.T) market.TwapStatus {
+		s := market.TwapStatus{
+			Address: Address().Draw(t, "address"), Time: Time().Draw(t, "time"), Seq: id().Draw(t, "seq"),
+			Status: rapid.SampledFrom([]string{market.TwapActivated, market.TwapFinished, market.TwapTerminated, market.TwapError, "odd one"}).Draw(t, "status"),
+			Twap: market.Twap{
+				Coin: Coin().Draw(t, "coin"), Side: Side().Draw(t, "side"), Sz: Decimal(9, 8).Draw(t, "sz"), ExecutedSz: Decimal(9, 8).Draw(t, "executed"),
+				ExecutedNtl: Decimal(9, 6).Draw(t, "value"), Minutes: rapid.Int64Range(0, 1440).Draw(t, "minutes"), ReduceOnly: rapid.Bool().Draw(t, "reduce"),
+				Randomize: rapid.Bool().Draw(t, "randomize"),
+			},
+		}
+		s.Timestamp = s.Time - rapid.Int64Range(0, 86_400_000).Draw(t, "age")
+		if rapid.IntRange(0, 9).Draw(t, "numbered") > 0 {
+			s.TwapID = new(id().Draw(t, "id"))
+		}
+		if s.Status == market.TwapError {
+			s.Error = text().Draw(t, "error")
+		}
+		return s
+	})
+}
+
 // Book draws a book with up to 20 prices a side.
 func Book() *rapid.Generator[market.Book] {
 	return rapid.Custom(func(t *rapid.T) market.Book {

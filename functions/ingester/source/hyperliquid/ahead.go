@@ -46,6 +46,7 @@ func dropAhead(e *market.Events, latest int64) int {
 	e.Orders = slices.DeleteFunc(e.Orders, func(s market.OrderStatus) bool { return s.Time > latest })
 	e.Payments = slices.DeleteFunc(e.Payments, func(p market.FundingPayment) bool { return p.Time > latest })
 	e.Ledgers = slices.DeleteFunc(e.Ledgers, func(l market.Ledger) bool { return l.Time > latest })
+	e.Twaps = slices.DeleteFunc(e.Twaps, func(s market.TwapStatus) bool { return s.Time > latest })
 	refused := 0
 	for i, a := range e.Anchors {
 		if a.SpotTime > latest || slices.ContainsFunc(a.Dexes, func(s market.AccountState) bool { return s.Time > latest }) ||

@@ -1,6 +1,7 @@
 package hyperliquid
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,11 +12,12 @@ import (
 )
 
 // The folders below a node's data in which it writes what happened to orders,
-// and what happened to accounts beside trading: each one line a block, or one
-// line an event.
+// what happened to accounts beside trading, and what happened to TWAP orders: each one
+// line a block, or one line an event.
 var (
 	OrderStreams  = [...]string{"node_order_statuses_by_block", "node_order_statuses"}
 	LedgerStreams = [...]string{"misc_events_by_block", "misc_events"}
+	TwapStreams   = [...]string{"node_twap_statuses_by_block", "node_twap_statuses"}
 )
 
 var errEvent = errors.New("is no event of the expected shape")
@@ -26,6 +28,27 @@ func ReadOrders(e *market.Events, line string, offset int64) (skipped int, err e
 		return 1, errBlock
 	}
 	e.Orders, skipped, err = wire.ParseOrders(e.Orders, line, offset)
+	return skipped, err
+}
+
+// ReadTwaps reads a line of [TwapStreams]: every status of every TWAP order.
+func ReadTwaps(e *market.Events, line string, offset int64) (skipped int, err error) {
+	if len(line) > maxBlock {
+		return 1, errBlock
+	}
+	b, err := nodeEvents(line)
+	if err != nil {
+		return 1, fmt.Errorf("read a line of TWAP statuses: %w", err)
+	}
+	for i, raw := range b.Events {
+		s, fault := wire.ParseTwapStatus(raw)
+		if fault != nil {
+			skipped, err = skipped+1, cmp.Or(err, fault) // one is enough to say, of however many
+			continue
+		}
+		s.Seq = b.seq(offset) + int64(i)
+		e.Twaps = append(e.Twaps, s)
+	}
 	return skipped, err
 }
 

@@ -161,6 +161,9 @@ func newestTime(e *market.Events) int64 {
 	for i := range e.Ledgers {
 		newest = max(newest, e.Ledgers[i].Time)
 	}
+	for i := range e.Twaps {
+		newest = max(newest, e.Twaps[i].Time)
+	}
 	return newest
 }
 
