@@ -135,6 +135,11 @@ func Expect(remainVal Decimal, remainMinutes, horizonMinutes int64) ExpectedTwap
 	return e
 }
 
+// RatePerMinute is what a market trades a minute, of what it traded in 24 hours: in the same
+// unit, cut to a millionth. A day is what the venue itself publishes of every market, those of
+// spot too; of an hour, large TWAPs would be a good part themselves.
+func RatePerMinute(day Decimal) Decimal { return day.MustDiv(decimalOf(24 * 60)).Trunc(usdPlaces) }
+
 // Value is what a size of a coin is worth at the mark prices, USDC, cut to a millionth. It is
 // false where a price, or the token in which the market is paid, is not known.
 func (m *Markets) Value(coin string, sz Decimal, marks Marks) (worth Decimal, ok bool) {

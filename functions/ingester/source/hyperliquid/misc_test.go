@@ -120,7 +120,7 @@ func TestAnAnswerWithoutEndIsRefused(t *testing.T) {
 func TestLinesOfTooManyRowsAreSkipped(t *testing.T) {
 	t.Parallel()
 	rows := blockHead + strings.Repeat("{},", 1_000_001) + "{}]}\n"
-	for name, read := range map[string]func(*market.Events, string, int64) (int, error){"fills": nil, "orders": ReadOrders, "misc": ReadMisc} {
+	for name, read := range map[string]func(*market.Events, string, int64) (int, error){"fills": nil, "orders": ReadOrders, "misc": ReadMisc, "twaps": ReadTwaps} {
 		var log bytes.Buffer
 		var stats Stats
 		path := filepath.Join(t.TempDir(), "0")
@@ -212,6 +212,7 @@ func TestTheLongestGenuineLinesAreReadAndNoLongerOnes(t *testing.T) {
 		"an airdrop":              {ReadMisc, lines(blockHead, genesis, "]}", 94_000), func(e *market.Events) int { return len(e.Ledgers) }, 94_000},
 		"updates beyond any":      {ReadMisc, lines(blockHead, genesis, "]}", maxBlock/len(genesis)+1), func(e *market.Events) int { return len(e.Ledgers) }, 0},
 		"payments of an hour":     {ReadMisc, lines(hour, payment, "]}}}]}", 300_000), func(e *market.Events) int { return len(e.Payments) }, 300_000},
+		"TWAPs beyond any":        {ReadTwaps, lines(blockHead, "{}"+strings.Repeat(" ", 1000), "]}", maxBlock>>10+1000), func(e *market.Events) int { return len(e.Twaps) }, 0},
 		"orders beyond any":       {ReadOrders, lines(blockHead, "{}"+strings.Repeat(" ", 1000), "]}", maxBlock>>10+1000), func(e *market.Events) int { return len(e.Orders) }, 0},
 	} {
 		if !testenv.Prove() && c.want > 50_000 { // the race detector takes half a minute for them
