@@ -49,8 +49,9 @@ var infoTypes = []Variant{
 	{Name: "portfolio", From: VenueAccounts, Needs: []string{"user"}, About: "What an account was worth and earned: a list of [window, {accountValueHistory, pnlHistory, vlm}] for day, week, month, allTime and, of its perpetuals alone, perpDay, perpWeek, perpMonth, perpAllTime; points are [ms, value], pnlHistory begins at 0. Where nothing is known the lists are empty; the exchange itself is asked for vlm of a window that is not known whole, null where it does not say."},
 	{Name: "spotClearinghouseState", From: VenueAccounts, Needs: []string{"user"}, About: "The tokens of an account, as the spotState of /traders/spot-clearinghouse-state; null where the exchange has not told them."},
 	{Name: "userFees", From: VenueAccounts, Needs: []string{"user"}, About: "What an account traded of perpetuals in each of the last 15 UTC days, oldest first: dailyUserVlm of {date, userCross, userAdd, exchange}, what it took and what it made in USDC, null of days of which a part is not known. The exchange itself is asked for what it alone knows, null where it does not say: exchange, feeSchedule, the rates (userCrossRate, userAddRate, userSpotCrossRate, userSpotAddRate), discounts, trials and stakingLink."},
+	{Name: "twapHistory", Needs: []string{"user"}, About: "What the TWAP orders of an account came to, newest first, 2,000 at most: {time in seconds, state, status: {status, description}, twapId}. description is that of an error; twapId is left out where there is none. A TWAP order has a row of when it was activated and one of its end. The exchange itself is asked where the deployment follows no node."},
 	{Name: "userTwapSliceFills", From: VenueFills, Needs: []string{"user"}, About: "The newest fills that TWAPs of an account have made, newest first: {fill, twapId}. They are looked for in its newest 10,000 fills, 2,000 at most."},
-	{Name: "webData2", From: VenueOrders, Needs: []string{"user"}, About: "What the exchange's own page shows of an account on the main dex: clearinghouseState, openOrders as frontendOpenOrders, spotState, meta and assetCtxs, spotAssetCtxs, serverTime, user. The exchange itself is asked for what it alone knows, null where it does not say: leadingVaults, totalVaultEquity, agentAddress, agentValidUntil, cumLedger, isVault, twapStates. An account that nobody asked for before is 503: ask again in two seconds."},
+	{Name: "webData2", From: VenueOrders, Needs: []string{"user"}, About: "What the exchange's own page shows of an account on the main dex: clearinghouseState, openOrders as frontendOpenOrders, spotState, meta and assetCtxs, spotAssetCtxs, serverTime, user. The exchange itself is asked for what it alone knows, null where it does not say: leadingVaults, totalVaultEquity, agentAddress, agentValidUntil, cumLedger, isVault; and for twapStates, a list of [twapId, state], where the deployment follows no node. An account that nobody asked for before is 503: ask again in two seconds."},
 }
 
 // InfoIn is a question of one of several types. A type reads its own members alone: others
@@ -232,9 +233,26 @@ type InfoWebData struct {
 	ServerTime         int64              `json:"serverTime"` // ms
 	IsVault            *bool              `json:"isVault"`
 	User               string             `json:"user"`
-	TwapStates         *[]struct{}        `json:"twapStates"`
+	TwapStates         *[]InfoTwapState   `json:"twapStates"`
 	SpotState          *SpotState         `json:"spotState"`     // null where it is not known
 	SpotAssetCtxs      json.RawMessage    `json:"spotAssetCtxs"` // null where they are not known
+}
+
+// InfoTwapState is a TWAP order that runs: its id and the order.
+type InfoTwapState [2]any
+
+// InfoTwap is a status that a TWAP order came to, as the venue lists it.
+type InfoTwap struct {
+	Time   int64          `json:"time"` // when it came to the status, seconds since 1970 UTC
+	State  TwapState      `json:"state"`
+	Status InfoTwapStatus `json:"status"`
+	TwapID *int64         `json:"twapId,omitempty"` // id of the TWAP order; left out where the exchange gave it none
+}
+
+// InfoTwapStatus is a status of a TWAP order.
+type InfoTwapStatus struct {
+	Status      string `json:"status"`                // activated, finished, terminated or error
+	Description string `json:"description,omitempty"` // what went wrong; only with the status error
 }
 
 // AssetLeverage is a leverage that is set.

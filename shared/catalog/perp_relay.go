@@ -60,7 +60,6 @@ var relayedTypes = []Variant{
 	relayed("subAccounts", weighsUsual, "The sub-accounts of an account with their states, null where it has none.", "user"),
 	relayed("subAccounts2", weighsUsual, "The sub-accounts of an account with their states in every dex, null where it has none.", "user"),
 	relayed("tokenDetails", weighsUsual, "A spot token by its id: supply, prices, genesis.", "tokenId"),
-	relayed("twapHistory", weighsUsual, "The TWAPs of an account, newest first: a list of {time, state, status, twapId}.", "user"),
 	relayed("userAbstraction", weighsUsual, "The mode of an account: default, disabled, unifiedAccount, portfolioMargin or dexAbstraction.", "user"),
 	relayed("userBorrowLendInterest", weighsUsual, "The interest that an account paid and received in a span.", "user", "startTime", "endTime?"),
 	relayed("userDexAbstraction", weighsUsual, "Whether an account has dex abstraction: true, false or null.", "user"),

@@ -80,7 +80,7 @@ func (p *twapOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 	due := p.begun && (p.changed || p.published.IsZero())
 	if p.joined && due && (settle || !now.Before(p.published.Add(publishEvery))) {
 		p.changed, p.published = false, now
-		c.Views = append(c.Views, engine.ViewOf(twaps.PublishedRunning, twaps.Running{Time: now.UnixMilli(), Twaps: p.table.Running()}))
+		c.Views = append(c.Views, engine.ViewOf(twaps.PublishedRunning, twaps.Running{Time: now.UnixMilli(), Since: p.table.FillsFrom, Twaps: p.table.Running()}))
 	}
 	if p.dirty && (settle || !now.Before(p.saved.Add(saveEvery))) {
 		p.dirty, p.saved = false, now

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
+	"quotary/shared/data/twaps"
 	"quotary/shared/market"
 	"quotary/shared/service/accountlookup"
 	"quotary/shared/service/venuerelay"
@@ -28,6 +29,7 @@ type info struct {
 	meta     *store.View[meta.View]
 	books    *store.View[books.View]
 	contexts *store.View[contexts.View]
+	twaps    *store.View[twaps.Running]
 	accounts *accountlookup.Accounts
 	relay    *venuerelay.Relay
 }
@@ -42,6 +44,7 @@ func newInfo(log *store.Log, series *store.Series, wanted *followrequests.Store,
 		meta:     meta.Published.Open(views, clock),
 		books:    books.Published.Open(views, clock),
 		contexts: contexts.Published.Open(views, clock),
+		twaps:    twaps.PublishedRunning.Open(views, clock),
 	}
 }
 
@@ -65,6 +68,7 @@ var answers = map[string]func(*info, context.Context, *catalog.InfoIn) (json.Raw
 	"perpDexs":             (*info).perpDexs,
 	"recentTrades":         (*info).recentTrades,
 	"spotMetaAndAssetCtxs": (*info).spotContexts,
+	"twapHistory":          (*info).twapHistory,
 	"userTwapSliceFills":   (*info).twapFills,
 	"userFees":             (*info).userFees,
 	"userFills":            (*info).userFills,

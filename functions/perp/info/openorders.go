@@ -74,6 +74,9 @@ func (i *info) webData(ctx context.Context, in *catalog.InfoIn) (json.RawMessage
 	if of.SpotState, err = v.Spot(account, &reserves); err != nil {
 		return nil, err
 	}
+	if of.TwapStates, err = i.twapStates(ctx, account.Address); err != nil {
+		return nil, err
+	}
 	figures, err := i.contexts.Get(ctx)
 	if err != nil {
 		return nil, err

@@ -56,6 +56,7 @@ func TestATypeDependsOnItsMembersAlone(t *testing.T) {
 	slice.TwapID = new(int64(7))
 	w.put(t, slice)
 	w.putOrders(t, order(0, 0, "open"), order(0, 5, "filled"))
+	w.someTwaps(t, 25*time.Hour)
 	storetest.PutLog(t, w.log, payments.Name, payments.AppendRows, market.FundingPayment{Address: alice, Coin: "BTC", Time: start + 1, USDC: "1.5", Szi: "2.0", Rate: "0.0001"})
 	storetest.PutLog(t, w.log, ledgers.Name, ledgers.AppendRows, market.Ledger{Address: alice, Time: start + 1, Hash: "0x1", Type: "deposit", Delta: json.RawMessage(`{"type":"deposit","usdc":"1.0"}`)})
 	for _, kind := range catalog.InfoTypes {

@@ -111,6 +111,7 @@ const period = 5 * time.Second
 // Running is the view of the TWAPs that run, by id, each with what was executed of it.
 type Running struct {
 	Time  int64 // when the view was made, ms
+	Since int64 // those that began before are missing: what was executed of them is not known, ms
 	Twaps []market.TwapStatus
 }
 
@@ -128,12 +129,13 @@ func (v *Running) Of(address string) []market.TwapStatus {
 // storedRunning is the view as it is stored.
 type storedRunning struct {
 	Time  int64    `json:"time"`
+	Since int64    `json:"since"`
 	Twaps []stored `json:"twaps"`
 }
 
 // PublishedRunning is how the view is stored.
 var PublishedRunning = store.ViewType[Running]{Name: RunningName, Period: period, Write: func(v Running) []byte {
-	w := storedRunning{Time: v.Time, Twaps: make([]stored, len(v.Twaps))}
+	w := storedRunning{Time: v.Time, Since: v.Since, Twaps: make([]stored, len(v.Twaps))}
 	for i := range v.Twaps {
 		w.Twaps[i] = storedOf(&v.Twaps[i])
 	}
@@ -143,7 +145,7 @@ var PublishedRunning = store.ViewType[Running]{Name: RunningName, Period: period
 	if err != nil {
 		return v, err
 	}
-	v = Running{Time: w.Time, Twaps: make([]market.TwapStatus, len(w.Twaps))}
+	v = Running{Time: w.Time, Since: w.Since, Twaps: make([]market.TwapStatus, len(w.Twaps))}
 	for i := range w.Twaps {
 		if v.Twaps[i], err = w.Twaps[i].status(); err != nil {
 			return Running{}, err

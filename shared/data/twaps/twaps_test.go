@@ -29,7 +29,7 @@ func TestStoredTwapStatuses(t *testing.T) {
 func TestTheStoredViewOfTwapsThatRun(t *testing.T) {
 	datasettest.Codec[Running]{
 		Values: rapid.Custom(func(t *rapid.T) Running {
-			v := Running{Time: markettest.Time().Draw(t, "time"), Twaps: rapid.SliceOfN(markettest.Twap(), 0, 4).Draw(t, "twaps")}
+			v := Running{Time: markettest.Time().Draw(t, "time"), Since: markettest.Time().Draw(t, "since"), Twaps: rapid.SliceOfN(markettest.Twap(), 0, 4).Draw(t, "twaps")}
 			for i := range v.Twaps {
 				v.Twaps[i].TwapID = new(int64(i))
 			}
