@@ -1,14 +1,23 @@
 package perp
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/archive"
 	"quotary/shared/data/fills"
+	"quotary/shared/data/twaps"
 	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
 	"quotary/shared/testing/must"
 )
 
@@ -51,6 +60,20 @@ func BenchmarkArchiveFills(b *testing.B) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	b.ReportMetric(float64(m.HeapSys)/1e6, "heap-MB")
+}
+
+func TestTwapStatusesGoThroughTheArchiveAsTheyAre(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := twaps.AppendRows(nil, rapid.SliceOfN(markettest.Twap(), 1, 5).Draw(t, "statuses"))
+		file, _ := must.Get2(twapLog.Archive.Encode(rows, func(_ int, err error) { t.Error(err) }))(t)
+		var got []store.Row
+		got = slices.AppendSeq(got, must.All(t, archive.Decode(file)))
+		byKey := cmpopts.SortSlices(func(a, b store.Row) int { return cmp.Compare(a.Subject+a.Time.String()+a.ID, b.Subject+b.Time.String()+b.ID) })
+		if diff := gocmp.Diff(rows, got, byKey); diff != "" {
+			t.Fatalf("(-stored +archived):\n%s", diff)
+		}
+	})
 }
 
 // Every log that a source fills can have a retention, and its rows go through a file

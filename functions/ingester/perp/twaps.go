@@ -4,16 +4,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quotary/functions/ingester/archive"
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/twaps"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
-// twapLog has a row of each status of a TWAP order: some 10,000 a day, kept for ever.
+// twapLog has a row of each status of a TWAP order: some 10,000 a day.
 var twapLog = engine.Log[*Batch]{Dataset: twaps.StatusesName, Append: func(rows []store.Row, b *Batch) []store.Row {
 	return twaps.AppendRows(rows, b.Twaps)
-}}
+}, Archive: archive.NewDataset(twaps.Archive)}
 
 // twapOrders keeps the TWAP orders that run, for the view of them.
 //

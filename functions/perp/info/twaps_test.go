@@ -63,7 +63,9 @@ func TestTheVenueIsAskedForTwapsThatAreNotKnown(t *testing.T) {
 	w.someOpenOrders(t)
 	question := `{"type":"twapHistory","user":"` + alice + `"}`
 	check.Equal(t, `{"code":"0","msg":"success","data":{"asked":`+question+`}}`, string(w.ask(t, question).Body))
-	v.answers(func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write([]byte(`{"twapStates":[[9,{"coin":"BTC"}]],"isVault":false}`)) })
+	v.answers(func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = rw.Write([]byte(`{"twapStates":[[9,{"coin":"BTC"}]],"isVault":false}`))
+	})
 	check.Equal(t, `[[9,{"coin":"BTC"}]]`, w.states(t))
 	w.Move(6 * time.Second) // so that the view is asked for again
 	w.someTwaps(t, 23*time.Hour)
