@@ -69,7 +69,9 @@ func TestTwapStatusesGoThroughTheArchiveAsTheyAre(t *testing.T) {
 		file, _ := must.Get2(twapLog.Archive.Encode(rows, func(_ int, err error) { t.Error(err) }))(t)
 		var got []store.Row
 		got = slices.AppendSeq(got, must.All(t, archive.Decode(file)))
-		byKey := cmpopts.SortSlices(func(a, b store.Row) int { return cmp.Compare(a.Subject+a.Time.String()+a.ID, b.Subject+b.Time.String()+b.ID) })
+		byKey := cmpopts.SortSlices(func(a, b store.Row) int {
+			return cmp.Compare(a.Subject+a.Time.String()+a.ID, b.Subject+b.Time.String()+b.ID)
+		})
 		if diff := gocmp.Diff(rows, got, byKey); diff != "" {
 			t.Fatalf("(-stored +archived):\n%s", diff)
 		}

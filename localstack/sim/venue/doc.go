@@ -43,6 +43,13 @@
 // streams in every mode. Updates of type simulatedGrant stand for a type that nobody knows:
 // their amount comes into spot.
 //
+// # TWAPs
+//
+// Some traders execute large orders as TWAPs, of perpetuals and of spot: a slice each half
+// minute, up to 24 of them at one time, a third of which vary the sizes of their slices. They end finished, or
+// terminated by their account; those that ask for more than it can pay end in an error,
+// at once or after some slices. [Venue.TruthTwaps] says what was executed of each.
+//
 // # What is remembered
 //
 // /info answers from rings: per trader the newest 500 fills, 500 funding

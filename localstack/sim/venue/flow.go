@@ -202,11 +202,14 @@ func (e *engine) actSpot(u, c int) {
 	if sz < 1 {
 		return
 	}
-	if e.Rng.percent(20) {
+	switch {
+	case e.Rng.percent(20):
 		e.limit(u, c, buy, sz, false)
-		return
+	case e.Rng.percent(6):
+		e.startTwap(u, c, buy, sz)
+	default:
+		e.market(u, c, buy, sz, false)
 	}
-	e.market(u, c, buy, sz, false)
 }
 
 // cloid draws a client order id for traders that use one.

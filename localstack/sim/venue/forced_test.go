@@ -101,7 +101,7 @@ func TestWhoGainsAndRisksMostIsDeleveragedFirst(t *testing.T) {
 func TestDustIsSoldOnceADayByOneOrderAToken(t *testing.T) {
 	t.Parallel()
 	days, shares := map[int64]bool{}, 0
-	shaken(t, 6, func(e *engine) {
+	shaken(t, 7, func(e *engine) {
 		sold, paid := map[int64]int64{}, map[int64]int64{} // by order, hundred-millionths of a token
 		for i := range e.out.fills {
 			f := &e.out.fills[i]

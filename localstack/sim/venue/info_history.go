@@ -80,7 +80,7 @@ func infoTwapHistory(e *engine, _ *infoRequest, u int) ([]byte, error) {
 
 func (e *engine) appendTwapRec(b []byte, t *twapRec) []byte {
 	return append(b, object(nil).int("time", t.Time/1000).raw("state", e.appendTwap(nil, &t.Twap)).
-		raw("status", object(nil).text("status", t.Status).end()).int("twapId", t.Twap.ID).end()...)
+		raw("status", twapStatusObject(t.Status)).int("twapId", t.Twap.ID).end()...)
 }
 
 func infoHistoricalOrders(e *engine, _ *infoRequest, u int) ([]byte, error) {

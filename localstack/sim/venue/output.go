@@ -208,8 +208,7 @@ func (w *output) twap(e *engine, t *twap, status string) {
 	b = append(append(b, w.stamp...), `","twap_id":`...)
 	b = strconv.AppendInt(b, t.ID, 10)
 	b = e.appendTwap(append(b, `,"state":`...), t)
-	b = append(append(b, `,"status":"`...), status...)
-	w.events[streamTwaps] = append(b, `"}`...)
+	w.events[streamTwaps] = append(appendTwapStatus(append(b, `,"status":`...), status), '}')
 }
 
 func sideOf(buy bool) string {

@@ -2,6 +2,8 @@ package venue
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,11 +139,12 @@ func scaled(t *testing.T, s string) int64 {
 func TestTwapsExecuteWhatTheirStatusSays(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	busy(t, Config{NodeDir: dir, HistoryDays: 6, FillsPerSecond: 40, Traders: 400}, time.Minute)
+	busy(t, Config{NodeDir: dir, HistoryDays: 4, FillsPerSecond: 20, Traders: 400}, 20*time.Minute)
 	type state struct {
 		Coin, User, Side, Sz, ExecutedSz, ExecutedNtl string
 		Minutes                                       int64
 		Timestamp                                     int64
+		Randomize                                     bool
 	}
 	executed := map[int64]int64{}
 	for _, f := range nodeFills(t, dir) {
@@ -150,36 +153,43 @@ func TestTwapsExecuteWhatTheirStatusSays(t *testing.T) {
 		}
 	}
 	began := map[int64]state{}
-	ended := 0
+	ended, kinds, failed := map[string]int{}, map[string]int{}, 0
 	for _, l := range lines(t, dir, streamTwaps) {
 		for _, ev := range l.Events {
 			var s struct {
 				TwapID int64 `json:"twap_id"`
-				Status string
+				Status json.RawMessage
 				State  state
 			}
 			must.Do(t, json.Unmarshal(ev, &s))
 			first, running := began[s.TwapID]
-			switch s.Status {
-			case "activated":
-				if running || s.State.ExecutedSz != "0.0" {
-					t.Errorf("%s", ev)
+			switch status := string(s.Status); status {
+			case `{"error":"Insufficient margin to place order."}`:
+				failed++
+				if !running && executed[s.TwapID] == 0 {
+					continue // it was refused
 				}
-				began[s.TwapID] = s.State
-			case "finished", "terminated":
-				ended++
+				fallthrough
+			case `"finished"`, `"terminated"`:
+				ended[status]++
 				if !running || s.State.Sz != first.Sz || s.State.User != first.User || s.State.Timestamp != first.Timestamp {
 					t.Errorf("%s after %+v", ev, first)
 				}
 				if got := scaled(t, s.State.ExecutedSz); got != executed[s.TwapID] || got > scaled(t, s.State.Sz) {
 					t.Errorf("TWAP %d says it executed %s, its fills add up to %d", s.TwapID, s.State.ExecutedSz, executed[s.TwapID])
 				}
+			case `"activated"`:
+				kinds[fmt.Sprint(strings.Contains(s.State.Coin, "/") || strings.HasPrefix(s.State.Coin, "@"), s.State.Randomize)]++
+				if running || s.State.ExecutedSz != "0.0" {
+					t.Errorf("%s", ev)
+				}
+				began[s.TwapID] = s.State
 			default:
-				t.Errorf("status %q", s.Status)
+				t.Errorf("status %s", status)
 			}
 		}
 	}
-	if ended < 5 {
-		t.Errorf("only %d TWAPs ended", ended)
+	if ended[`"finished"`] < 5 || ended[`"terminated"`] == 0 || failed == 0 || len(kinds) != 4 {
+		t.Errorf("%v TWAPs ended, %d failed; of spot and randomized there are %v", ended, failed, kinds)
 	}
 }

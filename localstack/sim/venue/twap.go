@@ -17,9 +17,18 @@ type twap struct {
 	Failures int64
 }
 
-const maxTwaps = 16
+const maxTwaps = 24
 
-// startTwap begins a TWAP; a slice is due every 30 s.
+// How a TWAP ends, and what it begins with; the last is an error, whose words the venue gives.
+const (
+	twapActivated  = "activated"
+	twapFinished   = "finished"
+	twapTerminated = "terminated"
+	twapUnpaid     = "Insufficient margin to place order."
+)
+
+// startTwap begins a TWAP; a slice is due every 30 s. A few ask for much more than their
+// account can pay: these are refused.
 func (e *engine) startTwap(u, c int, buy bool, sz int64) {
 	if len(e.Twaps) >= maxTwaps {
 		return
@@ -37,11 +46,18 @@ func (e *engine) startTwap(u, c int, buy bool, sz int64) {
 	if sz = min(sz, mulDivDown(e.mk[c].Level*20, 1, e.Mk[c].Mark)); sz/slices < 1 {
 		return
 	}
+	if e.Rng.percent(6) {
+		sz *= 2000
+	}
 	e.LastTwp++
 	t := twap{ID: e.LastTwp, User: int32(u), Coin: int16(c), Buy: buy, Sz: sz, Minutes: minutes, Start: e.ms(),
 		Next: e.ms(), Random: e.Rng.percent(30)}
+	if mark := e.Mk[c].Mark; !e.affords(u, c, signedSz(buy, sz/slices), mark+mark/100) {
+		e.twapStatus(&t, twapUnpaid)
+		return
+	}
 	e.Twaps = append(e.Twaps, t)
-	e.twapStatus(&t, "activated")
+	e.twapStatus(&t, twapActivated)
 }
 
 func (e *engine) twapStatus(t *twap, status string) {
@@ -60,9 +76,11 @@ func (e *engine) sliceTwaps() {
 		}
 		switch end := t.Start + t.Minutes*60_000; {
 		case t.Done == t.Sz, e.ms() >= end:
-			e.twapStatus(&t, "finished")
-		case t.Failures > 3, e.ms() > t.Start+60_000 && e.Rng.n(6*3_600_000) < min(e.dtMs, 60_000):
-			e.twapStatus(&t, "terminated")
+			e.twapStatus(&t, twapFinished)
+		case t.Failures > 3:
+			e.twapStatus(&t, twapUnpaid)
+		case e.ms() > t.Start+60_000 && e.Rng.n(6*3_600_000) < min(e.dtMs, 60_000):
+			e.twapStatus(&t, twapTerminated)
 		default:
 			kept = append(kept, t)
 		}
@@ -104,4 +122,49 @@ func (e *engine) slice(t *twap) {
 	t.Done += e.submit(&order{User: t.User, Coin: t.Coin, Buy: t.Buy, Px: px, Sz: want, Tif: ioc, Reduce: t.Reduce,
 		Twap: t.ID})
 	t.DoneNtl += e.Mk[c].Volume - before
+}
+
+// appendTwapStatus writes a status as the node does: of an error an object with its words.
+func appendTwapStatus(b []byte, status string) []byte {
+	if status == twapUnpaid {
+		return append(b, object(nil).text("error", status).end()...)
+	}
+	return append(append(append(b, '"'), status...), '"')
+}
+
+// twapStatusObject writes a status as /info does.
+func twapStatusObject(status string) []byte {
+	if status == twapUnpaid {
+		return object(nil).text("status", "error").text("description", status).end()
+	}
+	return object(nil).text("status", status).end()
+}
+
+// TruthTwap is a TWAP that runs, as the venue keeps it. Decimals are exact.
+type TruthTwap struct {
+	ID          int64
+	Address     string
+	Coin        string
+	Buy         bool
+	Randomize   bool
+	Sz          string
+	ExecutedSz  string
+	ExecutedNtl string
+	Minutes     int64
+	Start       int64 // ms
+}
+
+// TruthTwaps are the TWAPs that run, oldest first.
+func (v *Venue) TruthTwaps() []TruthTwap {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	e := v.eng
+	list := make([]TruthTwap, len(e.Twaps))
+	for i := range e.Twaps {
+		t := &e.Twaps[i]
+		m := &e.mk[t.Coin]
+		list[i] = TruthTwap{ID: t.ID, Address: e.prof[t.User].Addr, Coin: m.Name, Buy: t.Buy, Randomize: t.Random, Sz: dec(t.Sz, m.SzDec),
+			ExecutedSz: dec(t.Done, m.SzDec), ExecutedNtl: dec(t.DoneNtl, m.quoteDec()), Minutes: t.Minutes, Start: t.Start}
+	}
+	return list
 }
