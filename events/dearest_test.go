@@ -31,6 +31,7 @@ import (
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/payments"
+	"quotary/shared/data/twaps"
 	"quotary/shared/data/whales"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
@@ -363,14 +364,15 @@ func (w busyWorld) fill(c *costs, now int64) {
 	at := func(n int) int64 { return now - int64(w.rows-1-n)*step }
 	twap := busyID
 	var (
-		filled []market.Fill
-		placed []market.OrderStatus
-		moved  []market.Ledger
-		paid   []market.FundingPayment
-		closed []market.CompletedTrade
-		traded []market.Trade
-		hours  []funding.Hour
-		minute []market.Candle
+		filled   []market.Fill
+		placed   []market.OrderStatus
+		moved    []market.Ledger
+		paid     []market.FundingPayment
+		executed []market.TwapStatus
+		closed   []market.CompletedTrade
+		traded   []market.Trade
+		hours    []funding.Hour
+		minute   []market.Candle
 	)
 	one := market.DecimalFromInt(1)
 	busy := new(market.TraderStats)
@@ -386,6 +388,10 @@ func (w busyWorld) fill(c *costs, now int64) {
 		})
 		moved = append(moved, market.Ledger{Address: trader, Time: ms, Hash: fmt.Sprintf("0x%064x", n), Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "100.5", Delta: json.RawMessage(`{"type":"deposit","usdc":"100.5"}`)})
 		paid = append(paid, market.FundingPayment{Address: trader, Coin: "BTC", Time: ms, USDC: "-1.25", Szi: "2.5", Rate: "0.0000125", Seq: tid})
+		executed = append(executed, market.TwapStatus{
+			Address: trader, TwapID: &tid, Time: ms, Status: market.TwapActivated, Seq: tid,
+			Twap: market.Twap{Coin: "BTC", Side: market.Buy, Sz: "123.45678", ExecutedSz: "0.0", ExecutedNtl: "0.0", Minutes: 60, Timestamp: ms},
+		})
 		trade := market.CompletedTrade{
 			Address: trader, Coin: "BTC", Long: true, Size: one, EntryPx: one, ClosePx: one, Start: ms - 1000, End: ms, Tid: tid, Pnl: one, Fee: one, Funding: one,
 			MaxSize: one, MaxValue: one, Fills: 3, OpenOrders: 1, CloseOrders: 1,
@@ -401,6 +407,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 	datatest.PutOrders(c.t, log, placed...)
 	storetest.PutLog(c.t, log, ledgers.Name, ledgers.AppendRows, moved...)
 	storetest.PutLog(c.t, log, payments.Name, payments.AppendRows, paid...)
+	storetest.PutLog(c.t, log, twaps.StatusesName, twaps.AppendRows, executed...)
 	storetest.PutLog(c.t, log, completedtrades.Name, completedtrades.AppendRows, closed...)
 	datatest.PutKlines(c.t, series, "BTC", traded...)
 	datatest.PutFunding(c.t, series, hours...)

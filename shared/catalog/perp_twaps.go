@@ -68,7 +68,7 @@ var TwapHorizons = map[string]int64{"10m": 10, "30m": 30, "1h": 60, "4h": 240, "
 // mark prices, decimal strings. They are null where no price of any of the orders is known;
 // an order without one is counted, and in no sum.
 type TwapWall struct {
-	Horizon         string       `json:"horizon"`
+	Horizon         string       `json:"horizon"`           // how far ahead of now is looked, as asked
 	HorizonMinutes  int64        `json:"horizonMinutes"`    // minutes of the horizon
 	MarketValPerMin *string      `json:"marketValPerMin"`   // what the market traded a minute, on average of its last 24 hours; of all markets together where no coin is named; null where it is not known
 	ExpectedVal     *string      `json:"expectedVal"`       // what the orders will trade within the horizon, if each is executed evenly over the minutes that remain to it
