@@ -33,6 +33,7 @@ import (
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/tickers"
+	"quotary/shared/data/twaps"
 	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -108,6 +109,7 @@ func deploy(t *testing.T) *deployment {
 	storetest.Publish(t, d.views, contexts.Published, contexts.View{Time: 1})
 	storetest.Publish(t, d.views, openpositions.Published, &market.OpenTable{Time: 1})
 	storetest.Publish(t, d.views, whales.PublishedEvents, whales.Events{Time: 1})
+	storetest.Publish(t, d.views, twaps.PublishedRunning, twaps.Running{Time: 1})
 	must.Do(t, d.views.Publish(t.Context(), openorders.ValuesName, openorders.EncodeValues(1, nil)))
 	// A perpetual has figures, and no K-lines yet, so that what it takes to show either is
 	// asked for.
