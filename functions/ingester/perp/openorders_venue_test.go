@@ -20,7 +20,7 @@ import (
 // newOrderVenue opens a venue that begins two minutes before a full hour.
 func newOrderVenue(t *testing.T) *simVenue {
 	t.Helper()
-	return openSimVenue(t, time.Date(2026, 3, 15, 10, 58, 0, 0, time.UTC), venue.Config{Seed: 12, Traders: 120, FillsPerSecond: 60, Log: quiet})
+	return openSimVenue(t, time.Date(2026, 3, 15, 10, 58, 0, 0, time.UTC), venue.Config{Seed: 14, Traders: 120, FillsPerSecond: 60, Log: quiet})
 }
 
 // advance makes the venue go on for a time, in small blocks.
