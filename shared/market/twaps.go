@@ -66,6 +66,10 @@ const (
 	// is recognised, and for how long those of a TWAP whose status has not come, ms.
 	twapFillsApart = 2 * hourMs
 
+	// twapLongest is how long a TWAP of the venue runs at most, ms: fills that are older belong to
+	// none that runs, unless it is known.
+	twapLongest = 24*hourMs + twapGrace
+
 	mostTwaps     = 100_000   // some hundreds run at the venue at one time
 	mostTwapFills = 2_000_000 // it makes some 50,000 in two hours
 )
@@ -132,6 +136,9 @@ func (t *Twaps) AddFill(f *Fill) (changed bool) {
 	if f.TwapID == nil {
 		return changed
 	}
+	if t.Runs[*f.TwapID] == nil && f.Time < t.newest()-twapLongest {
+		return changed
+	}
 	run := t.run(*f.TwapID)
 	if run == nil || run.Ended || f.Time <= run.Before {
 		return changed
@@ -149,11 +156,17 @@ func (t *Twaps) AddFill(f *Fill) (changed bool) {
 	return true
 }
 
-// Prune forgets the TWAPs whose time is over, and fills of none that is known, and sums up
-// the fills that came long ago. Nothing of the past may be left to come: fills that are
-// older than those are not taken any more.
-func (t *Twaps) Prune() {
-	apart := t.filled - twapFillsApart
+// newest is the time of the newest status or fill, ms.
+func (t *Twaps) newest() int64 { return max(t.Newest, t.filled) }
+
+// Prune forgets the TWAPs whose time is over, and old fills of none that is known. Where all of
+// the past was read, two hours are old, and so old fills of others are summed up: those that
+// come later are not taken any more.
+func (t *Twaps) Prune(read bool) {
+	apart := t.newest() - twapLongest
+	if read {
+		apart = t.filled - twapFillsApart
+	}
 	for id, run := range t.Runs {
 		switch {
 		case run.Until == 0:
@@ -162,7 +175,7 @@ func (t *Twaps) Prune() {
 			}
 		case run.Until+twapGrace < t.Newest:
 			t.forget(id, run)
-		default:
+		case read:
 			run.Fills = slices.DeleteFunc(run.Fills, func(f TwapFill) bool {
 				if f.Time > apart {
 					return false

@@ -86,7 +86,7 @@ func TestTwapsEndTheSameInAnyOrderAndHoweverOften(t *testing.T) {
 		half := r.IntN(len(events))
 		foldTwaps(&table, events[:half])
 		if r.IntN(2) == 0 {
-			table.Prune()
+			table.Prune(r.IntN(2) == 0)
 		}
 		foldTwaps(&table, events[half:])
 		got := table.Running()
@@ -147,7 +147,7 @@ func TestATwapIsListedFromItsActivationUntilItsEnd(t *testing.T) {
 		var table market.Twaps
 		foldTwaps(&table, c.events)
 		check.Equalf(t, c.want, executed(&table), "%s", name)
-		table.Prune()
+		table.Prune(true)
 		check.Equalf(t, c.want, executed(&table), "%s, pruned", name)
 	}
 }
@@ -168,13 +168,38 @@ func TestOldFillsAreKeptAsASum(t *testing.T) {
 	foldTwaps(&table, events)
 	unknown := twapFill(2, 9, 10, "1.0", "1.0")
 	table.AddFill(&unknown)
-	table.Prune()
+	table.Prune(true)
 	run := table.Runs[1]
 	if len(run.Fills) != 2 || !run.Sum.Sz.Equal(market.DecimalFromInt(2)) || table.Runs[2] != nil {
 		t.Errorf("%d fills are kept, and %s of others; of one that is not known %v", len(run.Fills), run.Sum.Sz, table.Runs[2])
 	}
 	foldTwaps(&table, events)
 	check.Equal(t, map[int64]string{1: "3.0"}, executed(&table))
+}
+
+// The past is read for hours, and most of it is of TWAPs that have ended long ago: they take no
+// room of those that run.
+func TestAMonthOfThePastTakesNoRoom(t *testing.T) {
+	t.Parallel()
+	const hour = 3_600_000
+	for name, live := range map[string]int64{"beside what happens now": 30 * 24, "alone": 0} {
+		var table market.Twaps
+		if live > 0 {
+			now := twapStatus(9999, live*hour, market.TwapActivated, "0.0")
+			now.Timestamp = now.Time
+			table.Add(&now)
+		}
+		most := 0
+		for n := range int64(30 * 24) {
+			fill := twapFill(n, n, n*hour, "0.5", "2.0")
+			table.AddFill(&fill)
+			table.Prune(false)
+			most = max(most, len(table.Runs))
+		}
+		if most > 26 {
+			t.Errorf("%s: %d are kept at one time", name, most)
+		}
+	}
 }
 
 func TestWhatIsExpectedOfATwap(t *testing.T) {

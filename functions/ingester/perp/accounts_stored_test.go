@@ -247,7 +247,7 @@ func (g *ingested) reduced() map[string]reducing {
 // rows of all accounts with what the venue says of them, in several lives of the pipeline.
 func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 	t.Parallel()
-	g := &ingested{sim: newSimVenue(t, 21, 60, true), stores: newStores(t), says: make(chan *Batch), seen: map[string]bool{}, payments: map[payee]payment{}}
+	g := &ingested{sim: newSimVenue(t, 22, 60, true), stores: newStores(t), says: make(chan *Batch), seen: map[string]bool{}, payments: map[payee]payment{}}
 	g.server = httptest.NewServer(g.sim.answers)
 	t.Cleanup(g.server.Close)
 	const moments = 4

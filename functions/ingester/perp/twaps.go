@@ -85,9 +85,7 @@ func (p *twapOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	if p.dirty && (settle || !now.Before(p.saved.Add(saveEvery))) {
 		p.dirty, p.saved = false, now
-		if p.joined {
-			p.table.Prune()
-		}
+		p.table.Prune(p.joined)
 		c.Views = append(c.Views, engine.ViewOf(twaps.PublishedTable, p.table))
 	}
 	c.Held = p.dirty

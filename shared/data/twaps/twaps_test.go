@@ -53,7 +53,7 @@ func TestTheStoredTableOfTwaps(t *testing.T) {
 					table.AddFill(&f)
 				}
 			}
-			table.Prune()
+			table.Prune(true)
 			return tableBody(encodeTable(table))
 		}),
 		Encode: func(b tableBody) []byte { return []byte(b) },
