@@ -137,6 +137,7 @@ func (e *engine) step(t int64) {
 		e.found()
 	}
 	coarse := t-prev >= coarseAfter
+	live := e.Coarse && !coarse // from now on
 	if coarse != e.Coarse {
 		e.pullQuotes()
 		e.Coarse = coarse
@@ -159,6 +160,9 @@ func (e *engine) step(t int64) {
 	}
 	e.sliceTwaps()
 	e.trade()
+	if live && prev <= e.LayTo {
+		e.openTwaps()
+	}
 	e.unwindVault()
 	e.coverDebts()
 	e.supply()

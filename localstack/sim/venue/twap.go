@@ -60,6 +60,25 @@ func (e *engine) startTwap(u, c int, buy bool, sz int64) {
 	e.twapStatus(&t, twapActivated)
 }
 
+// openTwaps begins a few TWAPs at the end of the history, in whose long blocks all come to their
+// end, so that some run at once.
+func (e *engine) openTwaps() {
+	for u := range e.prof {
+		p := &e.prof[u]
+		if p.Kind != kindTwap {
+			continue
+		}
+		if e.action(); !e.Acc[u].Joined {
+			e.join(u)
+		}
+		for _, c := range p.Coins {
+			if sz := e.size(u, c); sz > 0 && len(e.Twaps) < 4 {
+				e.startTwap(u, c, e.direction(u, c), 2*sz)
+			}
+		}
+	}
+}
+
 func (e *engine) twapStatus(t *twap, status string) {
 	e.out.twap(e, t, status)
 	a := &e.Acc[t.User]
