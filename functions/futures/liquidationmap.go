@@ -150,29 +150,7 @@ func (r *reader) buckets(ctx context.Context, pair string, c cycle, until time.T
 		return nil, err
 	}
 	oldest := c.period.StartMs(until.UnixMilli()) - int64(count-1)*c.step.Milliseconds()
-	var list []market.LiquidationBucket
-	for at, i, n := oldest, 0, 0; at <= until.UnixMilli(); at += c.step.Milliseconds() {
-		for i < len(candles) && candles[i].OpenTime < at {
-			i++
-		}
-		for n < len(interest) && interest[n].Time < at {
-			n++
-		}
-		b := market.LiquidationBucket{Time: at}
-		known := false
-		if i < len(candles) && candles[i].OpenTime == at && candles[i].Size.IsPos() {
-			one := &candles[i]
-			b.High, b.Low, b.Turnover, known = one.High, one.Low, one.Amount, true
-			b.Average = one.Amount.MustDiv(one.Size).RoundHAZ(market.LiquidationPlaces)
-		}
-		if n < len(interest) && interest[n].Time == at {
-			b.Interest, known = interest[n].Close, true
-		}
-		if known {
-			list = append(list, b)
-		}
-	}
-	return list, nil
+	return market.LiquidationBuckets(candles, interest, oldest, until.UnixMilli(), c.step.Milliseconds()), nil
 }
 
 // candles are the newest K-lines of a pair, oldest first.

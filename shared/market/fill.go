@@ -2,7 +2,6 @@ package market
 
 import (
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -107,18 +106,6 @@ func (f *Fill) EndPosition() Decimal {
 		return start.Sub(sz)
 	}
 	return start.Add(sz)
-}
-
-// Liquidates reports whether f liquidated its account. Where the venue does not say who
-// was liquidated, Dir does, such as "Liquidated Cross Long".
-func (f *Fill) Liquidates() bool {
-	if f.Liquidation == nil {
-		return false
-	}
-	if f.Liquidation.LiquidatedUser == "" {
-		return strings.HasPrefix(f.Dir, "Liquidated")
-	}
-	return f.Liquidation.LiquidatedUser == f.Address
 }
 
 // Opens reports whether f opened a position: out of nothing, or out of its opposite.

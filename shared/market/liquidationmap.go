@@ -45,6 +45,34 @@ type LiquidationBucket struct {
 	Interest  Decimal // open interest at its end; 0 when it is not known
 }
 
+// LiquidationBuckets are the buckets of a width, ms, that open at a time or steps of it later, until
+// another time, ms, of the K-lines and of the open interest of a perpetual: oldest first, those of
+// which neither is known left out.
+func LiquidationBuckets(candles []Candle, interest []Bar, from, to, width int64) (list []LiquidationBucket) {
+	for at := from; at <= to; at += width {
+		for len(candles) > 0 && candles[0].OpenTime < at {
+			candles = candles[1:]
+		}
+		for len(interest) > 0 && interest[0].Time < at {
+			interest = interest[1:]
+		}
+		b := LiquidationBucket{Time: at}
+		known := false
+		if len(candles) > 0 && candles[0].OpenTime == at && candles[0].Size.IsPos() {
+			one := &candles[0]
+			b.High, b.Low, b.Turnover, known = one.High, one.Low, one.Amount, true
+			b.Average = one.Amount.MustDiv(one.Size).RoundHAZ(LiquidationPlaces)
+		}
+		if len(interest) > 0 && interest[0].Time == at {
+			b.Interest, known = interest[0].Close, true
+		}
+		if known {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
 // LiquidationPlaces is how many places a price at which a position is closed has.
 const LiquidationPlaces = 8
 
@@ -174,11 +202,24 @@ type LiquidationBand struct {
 // Bands returns what would be liquidated, in bands of prices of a width above 0: by
 // leverage, longs before shorts, by price. Bands of nothing are left out.
 func (m *LiquidationModel) Bands(width Decimal) []LiquidationBand {
+	return m.bands(width, func(leverage int64) (as int64, asked bool) { return leverage, true })
+}
+
+// BandsOf returns what would be liquidated of some leverages together, in such bands, whose
+// Leverage is 0.
+func (m *LiquidationModel) BandsOf(width Decimal, asked func(leverage int64) bool) []LiquidationBand {
+	return m.bands(width, func(leverage int64) (int64, bool) { return 0, asked(leverage) })
+}
+
+func (m *LiquidationModel) bands(width Decimal, group func(leverage int64) (as int64, asked bool)) []LiquidationBand {
 	type key struct{ leverage, side, number int64 } // a long is 0, a short 1
 	values := map[key]Decimal{}
 	for i := range m.opened {
 		for n := range m.opened[i].layers {
-			leverage := LiquidationLeverages[n].Leverage
+			leverage, asked := group(LiquidationLeverages[n].Leverage)
+			if !asked {
+				continue
+			}
 			for side, l := range [...]layer{m.opened[i].layers[n].long, m.opened[i].layers[n].short} {
 				if l.value.IsPos() {
 					k := key{leverage, int64(side), bandOf(l.px, width)}
@@ -198,6 +239,26 @@ func (m *LiquidationModel) Bands(width Decimal) []LiquidationBand {
 		}
 	}
 	return bands
+}
+
+// placedPlaces is how exact a share of the open interest is.
+const placedPlaces = 6
+
+// Placed is the share of the open interest at the end of the last bucket of which the model
+// knows a price, from 0 to 1: the mean of what is long and what is short. It is false where the open
+// interest is not known.
+func (m *LiquidationModel) Placed() (share Decimal, known bool) {
+	if !m.interest.IsPos() {
+		return share, false
+	}
+	var both Decimal
+	for i := range m.opened {
+		for n := range m.opened[i].layers {
+			l := &m.opened[i].layers[n]
+			both = both.Add(l.long.value).Add(l.short.value)
+		}
+	}
+	return between(both.MustDiv(m.interest.Mul64(2)), decimalOf(1)).RoundHAZ(placedPlaces), true
 }
 
 // bandOf is the number of the band that holds a price, from 0.

@@ -71,6 +71,13 @@ func (p *Rows[T]) Row(r *engine.Reads, key string, t pairseries.Tier, ms int64) 
 // Set replaces the part of a row that holds a time (ms).
 func (row *Row[T]) Set(start int64, part T) { row.pack[start], row.dirty = part, true }
 
+// Each calls do with each part of a row, in no order.
+func (row *Row[T]) Each(do func(*T)) {
+	for _, part := range row.pack {
+		do(&part)
+	}
+}
+
 // Clean reports whether everything is written.
 func (p *Rows[T]) Clean() bool {
 	for _, row := range p.rows {

@@ -86,7 +86,7 @@ func (g *ingested) begin() (stop func() error) {
 	}})
 	g.accounts = newAccountStates(nil, quiet)
 	p := newPipeline(g.stores, sources...)
-	p.Projections, _ = projections(g.accounts, newOpenOrders(nil), newTwapOrders(), new(atomic.Int64))
+	p.Projections, _ = projections(g.accounts, newOpenOrders(nil), newTwapOrders(), new(liquidationCounts))
 	p.Applied = func(b *Batch) {
 		g.applied.Add(counted(b))
 		if b.Meta != nil {

@@ -30,6 +30,8 @@
 //	                     what the venue reports of it and of funding, by pair (see pairseries)
 //	series pairliquidations, liquidationorders, view perpliquidations
 //	                     what was liquidated, by pair, and its last 24 hours
+//	series liquidations, liquidationstats, topliquidations
+//	                     what was liquidated account by account, its sums, and the largest
 //	view positions       the positions of all accounts: read by this package alone, after a restart
 //	view openpositions   the open positions of all accounts, with what is behind them
 //	view openorders      the largest orders that rest, of each coin and of all

@@ -49,7 +49,7 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 	t.Parallel()
 	const hour = base / 3_600_000 * 3_600_000
 	fill := func(address, coin string, side market.Side, sz string, tid int64) market.Fill {
-		return market.Fill{Address: address, Coin: coin, Px: "2.5", Sz: sz, Side: side, Time: hour + 5, Tid: tid, Liquidation: &market.Liquidation{LiquidatedUser: "0x1", MarkPx: "2.4", Method: "market"}}
+		return market.Fill{Address: address, Coin: coin, Px: "2.5", Sz: sz, Side: side, Time: hour + 5, Tid: tid, StartPosition: "0.0", ClosedPnl: "0.0", Liquidation: &market.Liquidation{LiquidatedUser: "0x1", MarkPx: "2.4", Method: "market"}}
 	}
 	part := func(sz string, tid int64, oid int64) market.Fill {
 		f := fill("0x1", "BTC", market.Sell, sz, tid)
@@ -65,7 +65,7 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 		part("60.0", 6, 77), part("50.0", 7, 77), part("1.0", 8, 78), // parts of a long that is larger than the short, and another
 		fill("0x1", "@107", market.Sell, "1.0", 4), fill("0x1", "xyz:GOLD", market.Sell, "1.0", 5), ordinary,
 	}}}
-	c := folded(t, newLiquidations(new(atomic.Int64)), time.UnixMilli(hour), b, b)
+	c := folded(t, newPairLiquidations(new(atomic.Int64)), time.UnixMilli(hour), b, b)
 	px := func(s string) market.Decimal { d, _ := market.ParseDecimal(s); return d }
 	want := market.Liquidated{Time: hour, Long: px("297.5"), Short: px("250"), Count: 4, Largest: px("275")}
 	for _, tier := range pairseries.Tiers {
@@ -98,11 +98,11 @@ func TestLiquidationsByPairAreThoseOfTheLiquidatedAccountOnce(t *testing.T) {
 // from which the next life takes them.
 func TestLiquidationsAreHeldUntilTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	p := newLiquidations(new(atomic.Int64))
+	p := newPairLiquidations(new(atomic.Int64))
 	now := time.UnixMilli(base)
 	apply := func(tid int64) {
 		t.Helper()
-		f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Sell, Time: base, Tid: tid, Liquidation: &market.Liquidation{LiquidatedUser: "0x1"}}
+		f := market.Fill{Address: "0x1", Coin: "BTC", Px: "2.5", Sz: "1.0", Side: market.Sell, Time: base, Tid: tid, StartPosition: "0.0", ClosedPnl: "0.0", Liquidation: &market.Liquidation{LiquidatedUser: "0x1"}}
 		b := &Batch{Events: market.Events{Fills: []market.Fill{f}}}
 		r := engine.NewReads()
 		p.Prefetch(b, r)

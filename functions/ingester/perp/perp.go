@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -96,9 +95,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	}
 	accounts := newAccountStates(wanted, c.Logger)
 	accounts.baseEvery = baseEvery(c.Retention)
-	var leftOut atomic.Int64 // liquidations
+	var liquidated liquidationCounts
 	orders, twaps := newOpenOrders(wanted), newTwapOrders()
-	projections, klines := projections(accounts, orders, twaps, &leftOut)
+	projections, klines := projections(accounts, orders, twaps, &liquidated)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Holds: holds, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
@@ -114,7 +113,8 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	}
 	p.Figures = func() []engine.Figure {
 		figures := append(accounts.figures.figures(wanted),
-			engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: leftOut.Load(), Grows: true},
+			engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: liquidated.leftOut.Load(), Grows: true},
+			engine.Figure{Name: metrics.LiquidationsUnknown, Unit: metrics.Count, Value: liquidated.unknown.Load(), Grows: true},
 			engine.Figure{Name: metrics.TwapsLeftOut, Unit: metrics.Count, Value: twaps.leftOut.Load(), Grows: true},
 			engine.Figure{Name: metrics.TradesLeftOut, Unit: metrics.Count, Value: klines.leftOut.Load(), Grows: true})
 		if feeds == nil {

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync/atomic"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/store"
@@ -17,12 +16,12 @@ type Projection = engine.Projection[*Batch]
 // Projections returns all projections of the domain, without state, and the
 // klines among them, from which the feeds read the open candles.
 func Projections() ([]Projection, *Klines) {
-	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), newTwapOrders(), new(atomic.Int64))
+	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), newTwapOrders(), new(liquidationCounts))
 }
 
 // projections are those of [Projections], with folds of accounts, of open orders and of TWAP orders. They count
-// in leftOut the liquidations that their rows have no room for.
-func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders, leftOut *atomic.Int64) ([]Projection, *Klines) {
+// what is in no statistic of liquidations.
+func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders, counts *liquidationCounts) ([]Projection, *Klines) {
 	klines := NewKlines()
 	accounts.held = newOpenInterest()
 	return []Projection{
@@ -38,7 +37,8 @@ func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders,
 		accounts.held,
 		newPairInterests(),
 		newPairFundings(),
-		newLiquidations(leftOut),
+		newPairLiquidations(&counts.leftOut),
+		newLiquidationEvents(counts),
 		orders,
 		twaps,
 		&fundsIndex{},

@@ -16,6 +16,7 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/funding"
 	"quotary/shared/data/klines"
+	"quotary/shared/data/liquidations"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/mids"
 	"quotary/shared/data/openinterest"
@@ -69,6 +70,7 @@ var generators = map[string]generator{
 	pairseries.Interest.Name(): {draw: drawContexts, sampled: true},
 	pairseries.Funding.Name():  {draw: drawContexts, sampled: true},
 	pairliquidations.PerpName:  {draw: drawLiquidations},
+	liquidations.Name:          {draw: drawLiquidations, rows: liquidationsOf},
 }
 
 func TestEveryProjectionHasAGenerator(t *testing.T) {
@@ -127,7 +129,7 @@ func TestRowsAndViewsEndTheSameWhateverHappens(t *testing.T) {
 				if g.rows != nil {
 					want := newDisk()
 					want.rows = g.rows(drawn)
-					want.compareRows(t, "from scratch", clean, func(series string) bool { return series == name || name == accounts.Name })
+					want.compareRows(t, "from scratch", clean, func(series string) bool { return series == name || name == accounts.Name || name == liquidations.Name })
 				}
 			})
 		})

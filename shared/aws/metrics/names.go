@@ -64,6 +64,10 @@ const LiquidationsLeftOut = "LiquidationsLeftOut"
 // more of these run than there ever were.
 const TwapsLeftOut = "TwapsLeftOut"
 
+// LiquidationsUnknown, of the domain perp, is how many executions liquidated somebody of whom
+// nobody can tell who it was; they are in no statistic.
+const LiquidationsUnknown = "LiquidationsUnknown"
+
 // TradesLeftOut, of the domain perp, is how many trades are in no K-line, as those of one coin and
 // second before them take all the room of a row.
 const TradesLeftOut = "TradesLeftOut"

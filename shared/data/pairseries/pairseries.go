@@ -56,6 +56,26 @@ var Liquidations = Series[market.Liquidated]{
 	at:    func(l *market.Liquidated) *int64 { return &l.Time },
 }
 
+// Parts is how a series of another package has its parts.
+type Parts[T any] struct {
+	Fields func(*T) []string                             // as they are stored
+	Parse  func(start int64, fields []string) (T, error) // reads them
+	Merge  func(to, part *T)                             // adds a part to one before it
+	At     func(*T) *int64                               // the start of its bucket, ms
+	Fit    func(Pack[T]) Pack[T]                         // leaves out what a row has no room for, and changes no part
+}
+
+// New is a series of another package, of the same rows.
+func New[T any](name string, p Parts[T]) Series[T] {
+	s := Series[T]{series: packs(name, codec[T]{p.Fields, p.Parse}), merge: p.Merge, at: p.At}
+	write := s.series.Append
+	s.series.Append = func(b []byte, pack *Pack[T]) []byte {
+		fit := p.Fit(*pack)
+		return write(b, &fit)
+	}
+	return s
+}
+
 func bars(name string) Series[market.Bar] {
 	return Series[market.Bar]{
 		series: packs(name, codec[market.Bar]{append: barFields, parse: parseBar}),
