@@ -33,7 +33,7 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			if err != nil {
 				return nil, err
 			}
-			slots, err := s.slots(ctx, c)
+			slots, err := s.slots(ctx, c, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -47,7 +47,7 @@ func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscripti
 	if err := s.checkMarket(ctx, &sub); err != nil {
 		return err
 	}
-	slots, err := s.slots(ctx, c)
+	slots, err := s.slots(ctx, c, sub.Type.Channel().Shows)
 	if err != nil {
 		return err
 	}

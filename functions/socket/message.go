@@ -119,8 +119,9 @@ func isPing(feed channel.Feed, body string) bool {
 
 // slots returns how many subscriptions the client's sub-key may have, as it is set now:
 // what the authorizer said is as old as the connection. A client that may not follow
-// the feed any longer is refused here, and closed by the ingester.
-func (s *socket) slots(ctx context.Context, c client) (connections.Limits, error) {
+// the feed any longer is refused here, and closed by the ingester; one that may not read the
+// endpoint of the same content is refused that subscription alone.
+func (s *socket) slots(ctx context.Context, c client, shows *catalog.Endpoint) (connections.Limits, error) {
 	statuses, err := s.keys.Statuses(ctx, c.Caller.Distributor, []string{c.AccessKey})
 	if err != nil {
 		return connections.Limits{}, err
@@ -130,6 +131,9 @@ func (s *socket) slots(ctx context.Context, c client) (connections.Limits, error
 	conn := connections.Connection{Feed: c.feed, Seen: now, Generation: c.Generation}
 	if why := conn.CloseReason(now, conn.StateOf(status, known)); why != "" {
 		return connections.Limits{}, api.Refuse(reasonOf(why), "the subscription is refused: %s", why)
+	}
+	if shows != nil && !status.Level.Permits(shows.Access.Name) {
+		return connections.Limits{}, api.Refuse(catalog.ReasonActionMissing, "the subscription is refused: the level of the sub-key does not list the action %s", shows.Access.Name)
 	}
 	return connections.Limits{
 		Key: status.WSSubLimit, KeySince: status.WSSubSince, Distributor: status.DistributorWSSubLimit, DistributorSince: status.DistributorWSSubSince,

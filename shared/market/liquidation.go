@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
+
+	"quotary/shared/text/jsontext"
 )
 
 // dirDeleveraged is the Dir of both fills of an auto-deleveraging.
@@ -185,6 +188,32 @@ func (e *LiquidationEvent) Direction() string {
 		return "long"
 	}
 	return "short"
+}
+
+// AppendJSON appends the event as a row of liquidations/top-positions with sz, markPx and method
+// beside it; of the last two what the venue does not say is null.
+func (e *LiquidationEvent) AppendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"time":`...), e.Time, 10)
+	b = append(append(b, `,"address":"`...), e.Address...)
+	b = appendKeyText(b, `","coin":`, e.Coin)
+	b = append(append(b, `,"direction":"`...), e.Direction()...)
+	b = strconv.AppendInt(append(b, `","oid":`...), e.Oid, 10)
+	b = AppendText(append(b, `,"liqPrice":"`...), e.Px())
+	b = AppendText(append(b, `","liquidatedVal":"`...), e.Value)
+	b = AppendText(append(b, `","pnl":"`...), e.Pnl)
+	b = AppendText(append(b, `","startPosition":"`...), e.Start)
+	b = AppendText(append(b, `","endPosition":"`...), e.End)
+	b = AppendText(append(b, `","sz":"`...), e.Sz)
+	b = appendTextOrNull(append(b, `","markPx":`...), e.MarkPx)
+	b = appendTextOrNull(append(b, `,"method":`...), e.Method)
+	return append(b, '}')
+}
+
+func appendTextOrNull(b []byte, text string) []byte {
+	if text == "" {
+		return append(b, "null"...)
+	}
+	return jsontext.AppendString(b, text)
 }
 
 // Compare ranks events: the larger value first, then the earlier; what remains decides only to

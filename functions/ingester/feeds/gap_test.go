@@ -41,10 +41,10 @@ func (n *node) write(stream string, at time.Time, line string) {
 	must.Get(file.WriteString(line + "\n"))(n.t)
 }
 
-// trade writes a fill of Alice, and the order that it filled.
+// trade writes a fill of Alice, by which she was liquidated, and the order that it filled.
 func (n *node) trade(tid int64, at time.Time) {
 	n.t.Helper()
-	n.write("node_fills", at, fmt.Sprintf(`["%s",{"coin":"BTC","px":"100.5","sz":"1.25","side":"B","time":%d,"startPosition":"0.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":true,"fee":"0.0","tid":%[4]d,"feeToken":"USDC","twapId":null}]`,
+	n.write("node_fills", at, fmt.Sprintf(`["%s",{"coin":"BTC","px":"100.5","sz":"1.25","side":"B","time":%d,"startPosition":"0.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":true,"fee":"0.0","tid":%[4]d,"liquidation":{"liquidatedUser":%[1]q,"markPx":"100.0","method":"market"},"feeToken":"USDC","twapId":null}]`,
 		alice, at.UnixMilli(), 1000+tid, tid))
 	n.write("node_order_statuses", at, fmt.Sprintf(`{"time":"%s","user":"%s","status":"filled","order":{"coin":"BTC","side":"B","limitPx":"100.5","sz":"0.0","oid":%d,"timestamp":%d,"triggerCondition":"N/A","triggerPx":"0.0","orderType":"Limit","origSz":"1.25","tif":"Gtc"}}`,
 		at.UTC().Format("2006-01-02T15:04:05.000000000"), alice, 1000+tid, at.UnixMilli()))

@@ -26,6 +26,7 @@ var publishers = map[string]func(base) publisher{
 	string(channel.OrderUpdates):                newOrderUpdates,
 	string(channel.UserEvents):                  newUserEvents,
 	string(channel.UserFundings):                newUserFundings,
+	string(channel.Liquidations):                newLiquidations,
 
 	string(channel.FeedFills):              newFillFeed,
 	string(channel.FeedFilledOrders):       newOrderFeed,

@@ -43,6 +43,7 @@ func (w *world) recorders(since int64) []*recorder {
 		{world: w, name: "filled-orders", feed: channel.FeedFilledOrders, since: since},
 		{world: w, name: "trades", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.Trades, Coin: "BTC"}, since: since},
 		{world: w, name: "userFills", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.UserFills, User: alice}, since: since},
+		{world: w, name: "liquidations", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.Liquidations, MinValue: "100"}, since: since},
 		{world: w, name: "ledgers", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.UserNonFundingLedgerUpdates, User: alice}, since: since},
 	}
 }
@@ -110,7 +111,7 @@ func (r *recorder) ids(frame string) (ids []string) {
 	must.Do(r.t, json.Unmarshal([]byte(frame), &m))
 	var list []event
 	switch m.Channel {
-	case "trades":
+	case "trades", "liquidations":
 		must.Do(r.t, json.Unmarshal(m.Data, &list))
 	case "userFills":
 		var d struct{ Fills []event }
@@ -131,7 +132,7 @@ func (r *recorder) ids(frame string) (ids []string) {
 		switch {
 		case r.name == "ledgers":
 			ids = append(ids, e.Hash)
-		case r.name == "filled-orders":
+		case r.name == "filled-orders", r.name == "liquidations":
 			ids = append(ids, fmt.Sprint(e.Oid-1000))
 		default:
 			ids = append(ids, fmt.Sprint(e.Tid))
@@ -144,7 +145,7 @@ func (r *recorder) ids(frame string) (ids []string) {
 func (n *node) late(tid int64, at time.Time) {
 	n.t.Helper()
 	now := time.Now()
-	n.write("node_fills", now, fmt.Sprintf(`["%s",{"coin":"BTC","px":"100.5","sz":"1.25","side":"B","time":%d,"startPosition":"0.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":true,"fee":"0.0","tid":%[4]d,"feeToken":"USDC","twapId":null}]`,
+	n.write("node_fills", now, fmt.Sprintf(`["%s",{"coin":"BTC","px":"100.5","sz":"1.25","side":"B","time":%d,"startPosition":"0.0","dir":"Buy","closedPnl":"0.0","hash":"0x0","oid":%d,"crossed":true,"fee":"0.0","tid":%[4]d,"liquidation":{"liquidatedUser":%[1]q,"markPx":"100.0","method":"market"},"feeToken":"USDC","twapId":null}]`,
 		alice, at.UnixMilli(), 1000+tid, tid))
 	n.write("node_order_statuses", now, fmt.Sprintf(`{"time":"%s","user":"%s","status":"filled","order":{"coin":"BTC","side":"B","limitPx":"100.5","sz":"0.0","oid":%d,"timestamp":%d,"triggerCondition":"N/A","triggerPx":"0.0","orderType":"Limit","origSz":"1.25","tif":"Gtc"}}`,
 		at.UTC().Format("2006-01-02T15:04:05.000000000"), alice, 1000+tid, at.UnixMilli()))

@@ -13,6 +13,7 @@ package channel
 import (
 	"slices"
 
+	"quotary/shared/catalog"
 	"quotary/shared/text/strictjson"
 )
 
@@ -34,6 +35,7 @@ const (
 	OrderUpdates                Name = "orderUpdates"
 	UserEvents                  Name = "userEvents"
 	UserFundings                Name = "userFundings"
+	Liquidations                Name = "liquidations"
 )
 
 // Channel describes a channel of /ws.
@@ -42,6 +44,9 @@ type Channel struct {
 	// Account says that the channel follows an account: a connection has one
 	// subscription of it, and replies carry neither a status nor a count.
 	Account bool
+	// Shows is the endpoint of the same content, whose action a level must list beside that of
+	// the feed; nil where that is enough.
+	Shows   *catalog.Endpoint
 	events  bool // it shows events, whose frames have cursors
 	members []member
 	// check refuses or completes what the members alone cannot; nil for nothing.
@@ -63,6 +68,7 @@ var Channels = []Channel{
 	{Name: OrderUpdates, Account: true, members: []member{user}},
 	{Name: UserEvents, Account: true, members: []member{user}},
 	{Name: UserFundings, Account: true, members: []member{user}},
+	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint},
 }
 
 // Channel returns the entry of a channel; the zero value where there is none.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"strings"
 
 	"quotary/shared/catalog"
+	"quotary/shared/market"
 	"quotary/shared/text/strictjson"
 )
 
@@ -26,6 +28,45 @@ var (
 			return err
 		},
 		func(s *Subscription) string { return s.Coin },
+	}
+	// anyPerpetual is a coin in which accounts hold positions; without one all of them.
+	anyPerpetual = member{
+		func(o strictjson.Object, s *Subscription) error {
+			if raw, ok := o["coin"]; !ok || string(raw) == "null" {
+				return nil
+			}
+			if err := coin.read(o, s); err != nil {
+				return err
+			}
+			if market.IsSpot(s.Coin) {
+				return strictjson.Errorf("coin %s is not accepted: it must be a perpetual, such as BTC or dex:GOLD, or absent for all of them", s.Coin)
+			}
+			return nil
+		},
+		coin.key,
+	}
+	// minValue is the least value of an event, in US dollars, as a number or as text.
+	minValue = member{
+		func(o strictjson.Object, s *Subscription) error {
+			raw, ok := o["minValue"]
+			if !ok || string(raw) == "null" {
+				return nil
+			}
+			least, err := market.ParseDecimal(strings.Trim(string(raw), `"`))
+			if err != nil || least.IsNeg() {
+				return strictjson.Errorf("minValue %s is not accepted: it must be a value in US dollars, 0 or more, such as 100000", strictjson.Shown(raw))
+			}
+			if s.MinValue = ""; least.IsPos() {
+				s.MinValue = least.String()
+			}
+			return nil
+		},
+		func(s *Subscription) string {
+			if s.MinValue == "" {
+				return ""
+			}
+			return "minValue=" + s.MinValue // no coin has such a name
+		},
 	}
 	interval = member{
 		func(o strictjson.Object, s *Subscription) (err error) {

@@ -22,9 +22,19 @@ type Resume struct {
 // with cursors.
 func (s *Subscription) EventsOf() string {
 	if c := s.Type.Channel(); c.events {
-		return string(s.Type) + " " + s.Coin + s.User // it has one of them
+		return string(s.Type) + " " + s.About()
 	}
 	return ""
+}
+
+// About is what a channel of events shows: a coin or a user, of which it has one, or, of
+// liquidations, a coin and a least value, either or none.
+func (s *Subscription) About() string {
+	about := s.Coin + s.User
+	if s.MinValue != "" {
+		about += "=" + s.MinValue
+	}
+	return about
 }
 
 // EventsOf names what cursors of a feed of addresses are of, whatever the address; "" where it

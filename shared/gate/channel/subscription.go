@@ -11,12 +11,13 @@ import (
 // depends on Type; the others are zero.
 type Subscription struct {
 	Type     Name   `json:"type"`
-	Coin     string `json:"coin,omitempty"`     // l2Book, bbo, trades, candle
+	Coin     string `json:"coin,omitempty"`     // l2Book, bbo, trades, candle, liquidations: "" is all of them
 	Interval string `json:"interval,omitempty"` // candle: 1s 5s 15s 1m 15m 1h 4h
 	NSigFigs int    `json:"nSigFigs,omitempty"` // l2Book: 2 to 5, 0 = all figures
 	Mantissa int    `json:"mantissa,omitempty"` // l2Book with NSigFigs 5: 2 or 5, 0 = 1
 	Fast     bool   `json:"fast,omitempty"`     // l2Book: the best five prices of each side
 	User     string `json:"user,omitempty"`     // channels of accounts: an address in lower case
+	MinValue string `json:"minValue,omitempty"` // liquidations: least value, US dollars, a decimal; "" is any
 	Dex      string `json:"dex,omitempty"`      // clearinghouseState, openOrders: "" is the main dex
 }
 

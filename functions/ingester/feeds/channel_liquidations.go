@@ -1,0 +1,310 @@
+package feeds
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"quotary/functions/ingester/feeds/hub"
+	"quotary/shared/data/fills"
+	liquidated "quotary/shared/data/liquidations"
+	"quotary/shared/gate/channel"
+	"quotary/shared/market"
+)
+
+const (
+	// liquidationsShown is how many events a snapshot has at most.
+	liquidationsShown = 10
+	// liquidationsKept bounds the events that are kept for snapshots, those of liquidationsBack.
+	liquidationsKept = 20_000
+	liquidationsBack = 24 * time.Hour
+	// liquidationsRecent is for how long an event is shown again from here: its row is written
+	// some seconds after those of its fills.
+	liquidationsRecent = 2 * time.Minute
+)
+
+// liquidations publishes what is liquidated, to who follows all of it, a coin, or what is worth
+// enough: an event a row. A row is published with the fills that its delivery brings: those of a
+// whole block, where the node writes a line a block. Where it writes a line a fill, what is
+// delivered later is a part of the event in snapshots and in what is shown again, and is not
+// published. Everything but filters is guarded by the lock of arriving.
+type liquidations struct {
+	base
+
+	events []market.LiquidationEvent // the newest of all, by time
+
+	reading sync.Mutex // is held while the last are read
+	read    bool       // they are
+
+	filtersMu sync.Mutex
+	filters   map[string]*liquidationFilter // of the topics, by what they are about
+}
+
+// liquidationFilter is what a topic shows.
+type liquidationFilter struct {
+	coin  string // "" is any
+	least market.Decimal
+	idle  bool // nobody followed it when it was looked at last
+}
+
+func (f *liquidationFilter) shows(e *market.LiquidationEvent) bool {
+	return (f.coin == "" || f.coin == e.Coin) && e.Value.Cmp(f.least) >= 0
+}
+
+func newLiquidations(b base) publisher {
+	return &liquidations{base: b, filters: map[string]*liquidationFilter{}}
+}
+
+func (ls *liquidations) about(s *channel.Subscription) string {
+	about := s.About()
+	least, _ := market.ParseDecimal(cmp.Or(s.MinValue, "0")) // it was read before
+	ls.filtersMu.Lock()
+	defer ls.filtersMu.Unlock()
+	if ls.filters[about] == nil {
+		ls.filters[about] = &liquidationFilter{coin: s.Coin, least: least}
+	}
+	ls.filters[about].idle = false
+	return about
+}
+
+// filter is that of a topic, which shows nothing where there is none.
+func (ls *liquidations) filter(about string) liquidationFilter {
+	ls.filtersMu.Lock()
+	defer ls.filtersMu.Unlock()
+	if f := ls.filters[about]; f != nil {
+		return *f
+	}
+	return liquidationFilter{coin: "-"}
+}
+
+// topic has a snapshot even of no events at all, so that every subscription starts with one.
+func (ls *liquidations) topic(about string) hub.Topic {
+	return hub.Topic{Guard: &ls.arriving.mu, Snapshot: func() [][]byte {
+		filter := ls.filter(about)
+		var last [][]byte
+		for i := range slices.Backward(ls.events) {
+			if e := &ls.events[i]; filter.shows(e) {
+				last = append(last, e.AppendJSON(nil))
+			}
+			if len(last) == liquidationsShown {
+				break
+			}
+		}
+		slices.Reverse(last)
+		frame := liquidationsFrame(last)
+		frame = append(frame[:len(frame)-1], `,"isSnapshot":true`...)
+		if !ls.read {
+			frame = append(frame, `,"incomplete":true`...)
+		}
+		return hub.Single(ls.withCursor(about, append(frame, '}')))
+	}}
+}
+
+// history is what happened before the start: snapshots wait until it is read.
+func (*liquidations) history() bool { return true }
+
+// prepare reads the last events, once.
+func (ls *liquidations) prepare(string, *channel.Subscription) (load func(context.Context) error, release func()) {
+	ls.arriving.mu.Lock()
+	defer ls.arriving.mu.Unlock()
+	if ls.read {
+		return nil, nil
+	}
+	return ls.load, func() {}
+}
+
+func (ls *liquidations) load(ctx context.Context) error {
+	ls.reading.Lock()
+	defer ls.reading.Unlock()
+	ls.arriving.mu.Lock()
+	read := ls.read
+	ls.arriving.mu.Unlock()
+	if read {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	var list []market.LiquidationEvent
+	for e, err := range liquidated.Newest(ctx, ls.Series, ls.Now().Add(-liquidationsBack)) {
+		if err != nil {
+			return err
+		}
+		if list = append(list, e); len(list) == liquidationsKept {
+			break
+		}
+	}
+	ls.arriving.mu.Lock()
+	defer ls.arriving.mu.Unlock()
+	for i := range slices.Backward(list) {
+		ls.keep(&list[i])
+	}
+	ls.read = true
+	return nil
+}
+
+// keep keeps an event, or a part of one, and reports whether it is a new one.
+func (ls *liquidations) keep(e *market.LiquidationEvent) bool {
+	at := len(ls.events) // most come last
+	for at > 0 && ls.events[at-1].Time > e.Time {
+		at--
+	}
+	second := market.Second1.StartMs(e.Time)
+	from, to := at, at
+	for from > 0 && ls.events[from-1].Time >= second {
+		from--
+	}
+	for to < len(ls.events) && ls.events[to].Time < second+1000 {
+		to++
+	}
+	if i := slices.IndexFunc(ls.events[from:to], func(d market.LiquidationEvent) bool { return d.Same(e) }); i >= 0 {
+		ls.events[from+i].Add(e)
+		return false
+	}
+	ls.events = slices.Insert(ls.events, at, *e)
+	if n := len(ls.events) - liquidationsKept; n > liquidationsKept/10 {
+		ls.events = slices.Clone(ls.events[n:])
+	}
+	return true
+}
+
+// taken are the events of some fills, each whole, by the order of arrival.
+func (ls *liquidations) taken(list []market.Fill) (events []market.LiquidationEvent) {
+	for i := range list {
+		e, ok := market.LiquidationOf(&list[i])
+		if !ok {
+			continue
+		}
+		if n := slices.IndexFunc(events, func(d market.LiquidationEvent) bool { return d.Same(&e) && d.Time == e.Time }); n >= 0 {
+			events[n].Add(&e)
+		} else {
+			events = append(events, e)
+		}
+	}
+	slices.SortStableFunc(events, func(a, b market.LiquidationEvent) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	return slices.DeleteFunc(events, func(e market.LiquidationEvent) bool { return !ls.keep(&e) })
+}
+
+// consume publishes the events that are new, in one frame a topic.
+func (ls *liquidations) consume(e *market.Events) {
+	events := ls.taken(e.Fills)
+	if len(events) == 0 {
+		return
+	}
+	ls.publish(events, func(topic string, frame []byte, last *market.LiquidationEvent) {
+		ls.hub.PublishAt(topic, frame, int64(last.Arrival))
+	})
+}
+
+// consumeLate shows late events to those who began with what came before.
+func (ls *liquidations) consumeLate(e *market.Events, _ bool) {
+	for _, one := range ls.taken(e.Fills) {
+		ls.publish([]market.LiquidationEvent{one}, func(topic string, frame []byte, last *market.LiquidationEvent) {
+			ls.hub.PublishLate(topic, frame, time.UnixMilli(last.Time), int64(last.Arrival))
+		})
+	}
+}
+
+// publish makes the frames of each topic that somebody follows.
+func (ls *liquidations) publish(events []market.LiquidationEvent, send func(topic string, frame []byte, last *market.LiquidationEvent)) {
+	bodies := make([][]byte, len(events))
+	for i := range events {
+		bodies[i] = events[i].AppendJSON(make([]byte, 0, 384))
+	}
+	ls.filtersMu.Lock()
+	defer ls.filtersMu.Unlock()
+	whole := map[int][]byte{} // frames of everything, by where they begin
+	for about, filter := range ls.filters {
+		topic := ls.topicName(about)
+		if !ls.hub.Watched(topic) {
+			continue
+		}
+		for from := 0; from < len(events); from += frameTrades {
+			to := min(from+frameTrades, len(events))
+			var some [][]byte
+			last := from
+			for i := from; i < to; i++ {
+				if filter.shows(&events[i]) {
+					some, last = append(some, bodies[i]), i
+				}
+			}
+			switch {
+			case len(some) == 0:
+			case len(some) < to-from:
+				send(topic, liquidationsFrame(some), &events[last])
+			default:
+				if whole[from] == nil {
+					whole[from] = liquidationsFrame(some)
+				}
+				send(topic, whole[from], &events[last])
+			}
+		}
+	}
+}
+
+// prune forgets the filters of topics that nobody has followed for a while.
+func (ls *liquidations) prune() {
+	ls.filtersMu.Lock()
+	defer ls.filtersMu.Unlock()
+	for about, filter := range ls.filters {
+		watched := ls.hub.Watched(ls.topicName(about))
+		if !watched && filter.idle {
+			delete(ls.filters, about)
+		}
+		filter.idle = !watched
+	}
+}
+
+func liquidationsFrame(bodies [][]byte) []byte {
+	return append(appendList(inChannel(channel.Liquidations), bodies), '}')
+}
+
+func (*liquidations) datasets() []string { return []string{fills.Name} }
+
+func (ls *liquidations) replayed(ctx context.Context, about string, from time.Time) iter.Seq2[replayed, error] {
+	filter := ls.filter(about)
+	return func(yield func(replayed, error) bool) {
+		for e, err := range liquidated.Newest(ctx, ls.Series, from) {
+			if err != nil {
+				yield(replayed{}, err)
+				return
+			}
+			if filter.shows(&e) && !yield(ls.replay(about, &e), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (ls *liquidations) recent(about func(string) bool) (list []replayed) {
+	ls.filtersMu.Lock()
+	defer ls.filtersMu.Unlock()
+	since := market.ArrivalAt(ls.Now().Add(-liquidationsRecent))
+	for name, filter := range ls.filters {
+		if !about(name) {
+			continue
+		}
+		for i := range ls.events {
+			if e := &ls.events[i]; e.Arrival >= since && filter.shows(e) {
+				list = append(list, ls.replay(name, e))
+			}
+		}
+	}
+	return list
+}
+
+// liquidationKey is what makes an event one.
+type liquidationKey struct {
+	second        int64
+	address, coin string
+	oid           int64
+}
+
+func (*liquidations) replay(about string, e *market.LiquidationEvent) replayed {
+	key := liquidationKey{market.Second1.StartMs(e.Time), e.Address, e.Coin, e.Oid}
+	return replayed{about, key, e.Arrival, e.Time, e.AppendJSON(nil)}
+}
+
+func (*liquidations) replayFrame(_ string, bodies [][]byte) []byte { return liquidationsFrame(bodies) }
