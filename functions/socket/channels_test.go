@@ -71,6 +71,8 @@ func TestSubscriptionsMoveThroughTheirStates(t *testing.T) {
 		{`{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":2}`, `{"type":"l2Book","coin":"BTC","nSigFigs":5,"mantissa":5}`},
 		{`{"type":"l2Book","coin":"BTC"}`, `{"type":"l2Book","coin":"BTC","fast":true}`},
 		{`{"type":"candle","coin":"BTC","interval":"1m"}`, `{"type":"candle","coin":"BTC","interval":"15s"}`},
+		{`{"type":"liquidations"}`, `{"type":"liquidations","coin":"BTC"}`},
+		{`{"type":"liquidations","minValue":1000}`, `{"type":"liquidations","minValue":"1000.5","coin":"xyz:GOLD"}`},
 	} {
 		t.Run(tt.one, func(t *testing.T) {
 			t.Parallel()
@@ -217,6 +219,22 @@ func TestWhoMayNotFollowAFeedAnyLongerGetsNoSubscription(t *testing.T) {
 	secret := must.Get(w.Keys.ResetSecret(t.Context(), w.Primary.AccessKey, w.SubKey.AccessKey))(t)
 	q.says(message("subscribe", bob), `{"error":"the subscription is refused: the secret of the sub-key was reset"}`)
 	w.connect(apitest.Key{AccessKey: w.SubKey.AccessKey, Secret: string(secret)}, channel.FeedFills).says(message("subscribe", alice), `{"type":"subscribe"}`)
+}
+
+// What a feed shows of an endpoint's content takes the action of that too; the rest goes on.
+func TestAChannelWhoseContentTheKeyMayNotReadIsRefusedAlone(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	must.Do(t, w.Keys.PutLevel(t.Context(), w.Primary.AccessKey, "all", keys.Allow(channel.FeedChannels.Action())))
+	p := w.connect(w.SubKey, channel.FeedChannels)
+	if got := p.send(subscribeTo(`{"type":"liquidations"}`)); !strings.Contains(got, `"error":"the subscription is refused: the level of the sub-key does not list the action HL_LIQUIDATIONS_TOP_POSITIONS"`) {
+		t.Error(got)
+	}
+	if used := w.used(w.SubKey); used.Subscriptions != 0 {
+		t.Errorf("used %+v", used)
+	}
+	const other = `{"type":"trades","coin":"BTC"}`
+	p.says(subscribeTo(other), response("subscribe", other, "subscribed", 1))
 }
 
 func TestACoinThatDoesNotExistIsRefusedAndNotCounted(t *testing.T) {
@@ -429,14 +447,19 @@ func TestMistakesOnTheChannelsAreNamed(t *testing.T) {
 		`{"method":"ping","method":"subscribe"}`: `the message gives "method" twice`,
 		subscribeTo(`"bbo"`):                     "subscription must be one JSON object",
 		subscribeTo(`null`):                      "subscription must be one JSON object",
-		subscribeTo(`{}`):                        "type is missing: accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates, allMids, activeAssetCtx, orderUpdates, userEvents, userFundings",
-		subscribeTo(`{"type":"nothing"}`):        `unknown type "nothing": accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates, allMids, activeAssetCtx, orderUpdates, userEvents, userFundings`,
+		subscribeTo(`{}`):                        "type is missing: accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates, allMids, activeAssetCtx, orderUpdates, userEvents, userFundings, liquidations",
+		subscribeTo(`{"type":"nothing"}`):        `unknown type "nothing": accepted are trades, openOrders, clearinghouseState, l2Book, bbo, candle, userFills, userNonFundingLedgerUpdates, allMids, activeAssetCtx, orderUpdates, userEvents, userFundings, liquidations`,
 		subscribeTo(`{"type":"bbo"}`):            "coin is missing: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)",
 		subscribeTo(`{"type":"bbo","coin":"B C"}`):                                        `coin "B C" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
 		subscribeTo(`{"type":"bbo","coin":""}`):                                           `coin "" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
 		subscribeTo(`{"type":"bbo","coin":["BTC"]}`):                                      `coin ["BTC"] is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
 		subscribeTo(`{"type":"bbo","coin":"A#B"}`):                                        `coin "A#B" is not accepted: it must be a coin name of 1 to 32 letters, digits or @:/_.- (for example BTC, dex:GOLD, PURR/USDC or @107)`,
 		subscribeTo(`{"type":"l2Book","coin":"BTC","fast":"yes"}`):                        `fast "yes" is not accepted: it must be true or false`,
+		subscribeTo(`{"type":"liquidations","coin":"@107"}`):                              "coin @107 is not accepted: it must be a perpetual, such as BTC or dex:GOLD, or absent for all of them",
+		subscribeTo(`{"type":"liquidations","minValue":-1}`):                              "minValue -1 is not accepted: it must be a value in US dollars, 0 or more, such as 100000",
+		subscribeTo(`{"type":"liquidations","minValue":"much"}`):                          `minValue "much" is not accepted: it must be a value in US dollars, 0 or more, such as 100000`,
+		subscribeTo(`{"type":"liquidations","minValue":{}}`):                              "minValue {} is not accepted: it must be a value in US dollars, 0 or more, such as 100000",
+		subscribeTo(`{"type":"liquidations","cursor":"x"}`):                               `cursor "x" is not accepted: it must be the cursor of an earlier frame, reply or answer`,
 		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":6}`):                        "nSigFigs 6 is not accepted: it must be one of 2, 3, 4, 5",
 		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":0}`):                        "nSigFigs 0 is not accepted: it must be one of 2, 3, 4, 5",
 		subscribeTo(`{"type":"l2Book","coin":"BTC","nSigFigs":"5"}`):                      `nSigFigs "5" is not accepted: it must be one of 2, 3, 4, 5`,
