@@ -32,10 +32,11 @@ func (s *Stack) startVenue(context.Context) error {
 		HistoryDays: s.cfg.History,
 		// A fill becomes about four rows, and the engine takes some two
 		// thousand a second: the history is in within a minute.
-		HistoryFills: 480 * s.cfg.History,
-		Retain:       24 * time.Hour,
-		Modes:        true,
-		Log:          s.log,
+		HistoryFills:   480 * s.cfg.History,
+		Retain:         24 * time.Hour,
+		LiquidateEvery: time.Minute,
+		Modes:          true,
+		Log:            s.log,
 	})
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ type engine struct {
 	dtMs   int64            // length of the block under way
 	tx     uint64           // hash number of the action under way
 	out    output
+	noted  []forcedOrder // liquidations since the engine was made
 }
 
 // rates are the targets of the flow. They are part of the state, because blocks
@@ -39,6 +40,8 @@ type rates struct {
 	Live   int64 // thousandths of a fill per second in short blocks
 	Coarse int64 // thousandths of a fill per hour in long blocks
 	Jumps  int64 // average ms between two jumps of an oracle price
+	// Squeezes is how many ms are between two, 0 for none.
+	Squeezes int64
 }
 
 func newEngine(seed uint64, traders int, r rates, modes bool) *engine {
@@ -154,6 +157,7 @@ func (e *engine) step(t int64) {
 		e.changeModes()
 	}
 	e.fireTriggers()
+	e.squeeze(prev)
 	e.liquidate()
 	if t/nsOfDay != prev/nsOfDay {
 		e.convertDust()

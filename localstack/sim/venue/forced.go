@@ -160,7 +160,7 @@ func (e *engine) outside(u int, coins []int, l liquidation) {
 			e.join(vault)
 		}
 		e.action()
-		e.handOver(u, vault, c, size, px, &forced)
+		e.handOver(e.giving(u, c, size, px, &forced), vault, size)
 	}
 }
 
@@ -184,12 +184,12 @@ func (e *engine) deleverage(u, c int, px int64, l *liquidation) {
 		}
 	}
 	sort.SliceStable(others, func(i, j int) bool { return rank[others[i]] > rank[others[j]] })
+	give := e.giving(u, c, abs(e.Acc[u].Pos[c].Szi), px, l)
 	for _, v := range others {
-		left := abs(e.Acc[u].Pos[c].Szi)
-		if left == 0 {
+		if give.Sz == 0 {
 			return
 		}
-		e.handOver(u, v, c, min(left, abs(e.Acc[v].Pos[c].Szi)), px, l)
+		e.handOver(give, v, min(give.Sz, abs(e.Acc[v].Pos[c].Szi)))
 	}
 }
 
@@ -211,18 +211,23 @@ func (e *engine) rank(u, c int) int64 {
 	return mulDivDown(min(leverage, 1_000_000_000), min(mulDivDown(worth, 1_000_000, cost), 1_000_000_000), 1_000_000)
 }
 
-// handOver closes size of a liquidated position at px against another trader's account, as
-// a trade outside the book of which the other trader is the taker.
-func (e *engine) handOver(u, to, c int, size, px int64, l *liquidation) {
-	szi := e.Acc[u].Pos[c].Szi
-	e.LastOid += 2
-	give := &order{Oid: e.LastOid - 1, Time: e.ms(), User: int32(u), Coin: int16(c), Buy: szi < 0, Px: px, Sz: size,
+// giving is the order by which a liquidated position, or a part of one, is closed outside the book.
+func (e *engine) giving(u, c int, size, px int64, l *liquidation) *order {
+	e.LastOid++
+	return &order{Oid: e.LastOid, Time: e.ms(), User: int32(u), Coin: int16(c), Buy: e.Acc[u].Pos[c].Szi < 0, Px: px, Sz: size,
 		Orig: size, Reduce: true, Tif: liquidationMarket, Liq: l}
-	take := &order{Oid: e.LastOid, Time: e.ms(), User: int32(to), Coin: int16(c), Buy: szi > 0, Px: px, Sz: size,
-		Orig: size, Reduce: l.Delever, Tif: liquidationMarket, Liq: l}
-	e.exchange(take, give, size, px)
-	give.Sz = 0
-	e.setStatus(give, "filled")
+}
+
+// handOver closes size of a liquidated position against another trader's account, as a trade outside
+// the book of which the other trader is the taker.
+func (e *engine) handOver(give *order, to int, size int64) {
+	e.LastOid++
+	take := &order{Oid: e.LastOid, Time: e.ms(), User: int32(to), Coin: give.Coin, Buy: !give.Buy, Px: give.Px, Sz: size,
+		Orig: size, Reduce: give.Liq.Delever, Tif: liquidationMarket, Liq: give.Liq}
+	e.exchange(take, give, size, give.Px)
+	if give.Sz -= size; give.Sz == 0 {
+		e.setStatus(give, "filled")
+	}
 	e.setStatus(take, "filled")
 }
 

@@ -213,6 +213,9 @@ func (e *engine) exchange(taker, maker *order, sz, px int64) {
 			taker.Sz -= sz
 		}
 		e.record(&f)
+		if liq != nil && liq.User == f.User {
+			e.noteLiquidation(&f)
+		}
 	}
 	e.tape(c, tradeRec{Px: px, Sz: sz, Time: e.ms(), Tid: tid, Tx: tx, Buy: taker.Buy,
 		Buyer: sides[0].User, Seller: sides[1].User})

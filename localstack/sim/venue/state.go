@@ -36,6 +36,7 @@ type state struct {
 	Genesis        []int64 // tokens issued, hundred-millionths
 	Liquidations   [2]int64
 	Deleveraged    int64
+	Squeezed       int64 // how many times an account was to be squeezed
 }
 
 // marketState is what changes about a market.

@@ -31,6 +31,10 @@ type Config struct {
 	// percent, after which makers quote wide and thin for a while: what liquidations, take-overs
 	// and auto-deleveraging come from. Default 48h, at least a minute.
 	JumpEvery time.Duration
+	// LiquidateEvery is the time between two liquidations that the venue brings about, of every
+	// method and kind of position in turn, beside those that prices do. Default 0, none; at least a
+	// second.
+	LiquidateEvery time.Duration
 	// Modes adds what the venue knows since 2026: accounts in every mode (standard, unified,
 	// portfolio margin), of which some change theirs, a second builder's dex whose collateral is
 	// another token than USDC, and all routes of money. A state directory keeps the choice that it
@@ -85,6 +89,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.JumpEvery < time.Minute {
 		return c, fmt.Errorf("time between jumps is %s: accepted is a minute or more", c.JumpEvery)
 	}
+	if c.LiquidateEvery != 0 && c.LiquidateEvery < time.Second {
+		return c, fmt.Errorf("time between liquidations is %s: accepted is a second or more, or 0 for none", c.LiquidateEvery)
+	}
 	if c.DexFails < 0 || c.DexFails > time.Hour {
 		return c, fmt.Errorf("a dex fails for %s of an hour: accepted are 0 to 1h", c.DexFails)
 	}
@@ -109,6 +116,8 @@ func (c Config) rates() rates {
 		Live:   int64(c.FillsPerSecond * 1000),
 		Coarse: int64(c.HistoryFills) * 1000 / int64(max(1, c.HistoryDays)*24),
 		Jumps:  c.JumpEvery.Milliseconds(),
+
+		Squeezes: c.LiquidateEvery.Milliseconds(),
 	}
 }
 
