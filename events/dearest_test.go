@@ -440,6 +440,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 		must.Do(c.t, pairseries.Liquidations.Put(c.t.Context(), series, busyPair, tier, sums...))
 	}
 	datatest.PutTopFills(c.t, series, "BTC", filled, func(market.Interval, int64) bool { return true })
+	datatest.PutLiquidations(c.t, series, w.liquidated(now)...)
 	var open []openinterest.Sample
 	var depth []bookdepth.Sample
 	samples := int64(min(w.rows, 2000)) // in half a year
@@ -472,6 +473,24 @@ func (w busyWorld) fill(c *costs, now int64) {
 	}
 	datatest.PutAccountStats(c.t, series, stats)
 	storetest.PutSeries(c.t, series, rows...)
+}
+
+// liquidated are the fills by which positions were closed within 60 days, the newest half a minute
+// ago: a half of them in one coin, the others in a hundred.
+func (w busyWorld) liquidated(now int64) (list []market.Fill) {
+	count := 5 * w.rows
+	for n := range count {
+		f := market.Fill{
+			Address: numbered(n % w.addresses), Coin: "BTC", Px: "64000.5", Sz: "0.00100", Side: market.Sell, Time: now - 30_000 - int64(n)*(60*86_400_000/int64(count)),
+			StartPosition: "1.5", Dir: "Close Long", ClosedPnl: "-1.25", Oid: int64(n + 1), Crossed: true, Tid: int64(n + 1),
+		}
+		if n%2 == 1 {
+			f.Coin = fmt.Sprint("COIN", n/2%100)
+		}
+		f.Liquidation = &market.Liquidation{LiquidatedUser: f.Address, MarkPx: "64000.0", Method: market.LiquidationMarket}
+		list = append(list, f)
+	}
+	return list
 }
 
 // distributor is one who has issued many sub-keys.

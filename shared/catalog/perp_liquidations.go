@@ -80,9 +80,9 @@ type CoinLiquidationStats struct {
 // TopLiquidation is an order by which a position was closed by force, or a part of one. Decimals
 // are strings.
 type TopLiquidation struct {
-	Time          int64  `json:"time"`          // ms
-	Address       string `json:"address"`       // account that was liquidated
-	Coin          string `json:"coin"`          //
+	Time          int64  `json:"time"`    // ms
+	Address       string `json:"address"` // account that was liquidated
+	Coin          string `json:"coin"`
 	Direction     string `json:"direction"`     // of the position that was closed: long or short
 	Oid           int64  `json:"oid"`           // id of the order
 	LiqPrice      string `json:"liqPrice"`      // mean price of its fills in quote units
@@ -115,7 +115,7 @@ func (in EstimatedHeatmapIn) Span(now time.Time) (start, end time.Time) {
 // for 6 hours at 1m, for a day at 5m, for 3 days at 15m and for 7 days at 30m and 1h.
 type EstimatedLiquidationHeatmap struct {
 	Coin       string                 `json:"coin"`
-	Interval   string                 `json:"interval"`
+	Interval   string                 `json:"interval"`    // time between two estimates
 	Window     EstimatedHeatmapWindow `json:"window"`      // what the answer spans
 	TimePoints []EstimatedHeatmapTime `json:"time_points"` // estimates by time, oldest first; times of which neither a K-line nor open interest is known are left out
 	Meta       EstimatedHeatmapMeta   `json:"meta"`        // of what the estimates are made
