@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ const (
 	// liquidationsKept bounds the events that are kept for snapshots, those of liquidationsBack.
 	liquidationsKept = 20_000
 	liquidationsBack = 24 * time.Hour
+	// liquidationsAFrame bounds the rows of one frame, which are some 400 bytes each.
+	liquidationsAFrame = 200
 	// liquidationsRecent is for how long an event is shown again from here: its row is written
 	// some seconds after those of its fills.
 	liquidationsRecent = 2 * time.Minute
@@ -30,7 +33,8 @@ const (
 // enough: an event a row. A row is published with the fills that its delivery brings: those of a
 // whole block, where the node writes a line a block. Where it writes a line a fill, what is
 // delivered later is a part of the event in snapshots and in what is shown again, and is not
-// published. Everything but filters is guarded by the lock of arriving.
+// published. Everything but the filters is guarded by the lock of arriving, which is taken before
+// theirs.
 type liquidations struct {
 	base
 
@@ -45,6 +49,7 @@ type liquidations struct {
 
 // liquidationFilter is what a topic shows.
 type liquidationFilter struct {
+	topic string
 	coin  string // "" is any
 	least market.Decimal
 	idle  bool // nobody followed it when it was looked at last
@@ -58,32 +63,27 @@ func newLiquidations(b base) publisher {
 	return &liquidations{base: b, filters: map[string]*liquidationFilter{}}
 }
 
-func (ls *liquidations) about(s *channel.Subscription) string {
-	about := s.About()
-	least, _ := market.ParseDecimal(cmp.Or(s.MinValue, "0")) // it was read before
-	ls.filtersMu.Lock()
-	defer ls.filtersMu.Unlock()
-	if ls.filters[about] == nil {
-		ls.filters[about] = &liquidationFilter{coin: s.Coin, least: least}
-	}
-	ls.filters[about].idle = false
-	return about
-}
+func (*liquidations) about(s *channel.Subscription) string { return s.About() }
 
-// filter is that of a topic, which shows nothing where there is none.
-func (ls *liquidations) filter(about string) liquidationFilter {
+// filter is that of a topic, by what it is about, and is kept while somebody follows it.
+func (ls *liquidations) filter(about string) *liquidationFilter {
 	ls.filtersMu.Lock()
 	defer ls.filtersMu.Unlock()
-	if f := ls.filters[about]; f != nil {
-		return *f
+	f := ls.filters[about]
+	if f == nil {
+		coin, text, _ := strings.Cut(about, "=")
+		least, _ := market.ParseDecimal(cmp.Or(text, "0")) // it was read before
+		f = &liquidationFilter{topic: ls.topicName(about), coin: coin, least: least}
+		ls.filters[about] = f
 	}
-	return liquidationFilter{coin: "-"}
+	f.idle = false
+	return f
 }
 
 // topic has a snapshot even of no events at all, so that every subscription starts with one.
 func (ls *liquidations) topic(about string) hub.Topic {
+	filter := ls.filter(about)
 	return hub.Topic{Guard: &ls.arriving.mu, Snapshot: func() [][]byte {
-		filter := ls.filter(about)
 		var last [][]byte
 		for i := range slices.Backward(ls.events) {
 			if e := &ls.events[i]; filter.shows(e) {
@@ -216,13 +216,12 @@ func (ls *liquidations) publish(events []market.LiquidationEvent, send func(topi
 	ls.filtersMu.Lock()
 	defer ls.filtersMu.Unlock()
 	whole := map[int][]byte{} // frames of everything, by where they begin
-	for about, filter := range ls.filters {
-		topic := ls.topicName(about)
-		if !ls.hub.Watched(topic) {
+	for _, filter := range ls.filters {
+		if !ls.hub.Watched(filter.topic) {
 			continue
 		}
-		for from := 0; from < len(events); from += frameTrades {
-			to := min(from+frameTrades, len(events))
+		for from := 0; from < len(events); from += liquidationsAFrame {
+			to := min(from+liquidationsAFrame, len(events))
 			var some [][]byte
 			last := from
 			for i := from; i < to; i++ {
@@ -233,12 +232,12 @@ func (ls *liquidations) publish(events []market.LiquidationEvent, send func(topi
 			switch {
 			case len(some) == 0:
 			case len(some) < to-from:
-				send(topic, liquidationsFrame(some), &events[last])
+				send(filter.topic, liquidationsFrame(some), &events[last])
 			default:
 				if whole[from] == nil {
 					whole[from] = liquidationsFrame(some)
 				}
-				send(topic, whole[from], &events[last])
+				send(filter.topic, whole[from], &events[last])
 			}
 		}
 	}
@@ -249,7 +248,7 @@ func (ls *liquidations) prune() {
 	ls.filtersMu.Lock()
 	defer ls.filtersMu.Unlock()
 	for about, filter := range ls.filters {
-		watched := ls.hub.Watched(ls.topicName(about))
+		watched := ls.hub.Watched(filter.topic)
 		if !watched && filter.idle {
 			delete(ls.filters, about)
 		}

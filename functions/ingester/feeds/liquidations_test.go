@@ -90,7 +90,7 @@ func TestFiltersThatNobodyFollowsAreForgotten(t *testing.T) {
 	w.subscribe("one", channel.Subscription{Type: channel.Liquidations, Coin: "BTC"})
 	w.sent("one", 2)
 	for i := range 100 {
-		ls.about(&channel.Subscription{Type: channel.Liquidations, MinValue: fmt.Sprint(i + 1)})
+		ls.topic(fmt.Sprint("=", i+1))
 	}
 	ls.prune()
 	ls.prune()
@@ -139,6 +139,7 @@ func BenchmarkLiquidations(b *testing.B) {
 			for i := range subscribers {
 				id, s := fmt.Sprint("conn", i), bench.of(i)
 				h.Connect(hub.Conn{ID: id})
+				p.topic(p.about(&s)) // which the hub would ask for
 				must.Do(b, h.Subscribe(id, shared.topicName(p.about(&s)), nil))
 			}
 			ctx, stop := context.WithCancel(context.Background())

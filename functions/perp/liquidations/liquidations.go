@@ -87,8 +87,11 @@ func checkPerpetual(coin catalog.Coin) error {
 	return nil
 }
 
+// isoMillis is ISO 8601, with milliseconds where a window does not begin at a full second.
+const isoMillis = "2006-01-02T15:04:05.999Z07:00"
+
 func stats(s *market.LiquidationStats) catalog.LiquidationStats {
-	return catalog.LiquidationStats{StartTime: time.UnixMilli(s.Time).UTC().Format(time.RFC3339), LiquidatedSums: sums(s)}
+	return catalog.LiquidationStats{StartTime: time.UnixMilli(s.Time).UTC().Format(isoMillis), LiquidatedSums: sums(s)}
 }
 
 func sums(s *market.LiquidationStats) catalog.LiquidatedSums {

@@ -28,6 +28,12 @@
 // rounding of funding leaves over is kept in [TruthBooks.FundingResidue], so that
 // money is conserved to the last unit.
 //
+// # Liquidations
+//
+// Prices that move little liquidate few. With [Config.LiquidateEvery] the venue takes from an account
+// now and then what backs a position, so that a liquidation of a given kind follows in the same
+// block; [Venue.Liquidations] says who was liquidated, how, and for how much.
+//
 // # Modes
 //
 // With [Config.Modes] accounts have modes. A standard one has cash in each dex, in the dex's
