@@ -14,12 +14,9 @@ var (
 	TopLiquidations = route[TopLiquidationsIn, []TopLiquidation]("GET", "/upgrade/v2/hl/liquidations/top-positions", PerpLiquidations, action("HL_LIQUIDATIONS_TOP_POSITIONS"), EnvelopeB).needs(VenueFills)
 	// Estimates by time and price where positions would be liquidated.
 	EstimatedHeatmap = route[EstimatedHeatmapIn, EstimatedLiquidationHeatmap]("GET", "/upgrade/v2/hl/liquidations/estimated-heatmap", PerpLiquidations, action("HL_LIQUIDATIONS_MARKET_HEATMAP"), EnvelopeB).needs(VenueContexts)
-
-	// Sums up by price where open positions would be liquidated.
-	_ = planned("GET", "/upgrade/v2/hl/liquidations/market-heatmap", PerpLiquidations, action("HL_LIQUIDATIONS_MARKET_HEATMAP"), EnvelopeB)
 )
 
-var _ = does(PerpLiquidations, readSeries, checkpoint)
+var _ = does(PerpLiquidations, readSeries, checkpoint, readViews)
 
 // LiquidationStatIn selects the liquidations of a window that ends now.
 type LiquidationStatIn struct {

@@ -9,12 +9,14 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/liquidations"
 	"quotary/shared/market"
+	"quotary/shared/service/markedpositions"
 	"quotary/shared/store"
 )
 
 // reader holds what the handlers read.
 type reader struct {
-	series *store.Series
+	series    *store.Series
+	positions *markedpositions.Positions
 }
 
 // stat sums up the liquidations of a coin, or of all, in a window that ends now.

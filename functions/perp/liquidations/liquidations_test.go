@@ -9,6 +9,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/datatest"
 	"quotary/shared/market"
+	"quotary/shared/service/markedpositions"
 	"quotary/shared/store"
 )
 
@@ -21,14 +22,15 @@ const (
 type world struct {
 	*apitest.World
 	series *store.Series
+	views  *store.Views
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := new(world)
 	w.World = apitest.Open(t, catalog.PerpLiquidations, func(open *apitest.World) {
-		w.series = open.Series()
-		(&reader{series: w.series}).register(open.Family)
+		w.series, w.views = open.Series(), open.Views(t)
+		(&reader{series: w.series, positions: markedpositions.New(w.views, open.Now)}).register(open.Family)
 	})
 	return w
 }

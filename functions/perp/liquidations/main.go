@@ -1,6 +1,6 @@
 // The perp-liquidations function answers for what was liquidated on the perpetual venue: sums and
-// rankings from the series of liquidations that the ingester keeps, and estimates of what would be
-// from K-lines and open interest.
+// rankings from the series of liquidations that the ingester keeps; and for what would be: from the
+// view of all open positions, and as an estimate from K-lines and open interest.
 package main
 
 import (
@@ -9,11 +9,16 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/service"
+	"quotary/shared/service/markedpositions"
 )
 
 func main() {
 	lambda.Start(service.Family(catalog.PerpLiquidations, func(o *service.Opened) error {
-		(&reader{series: o.Series()}).register(o.Family)
+		views, err := o.Views()
+		if err != nil {
+			return err
+		}
+		(&reader{series: o.Series(), positions: markedpositions.New(views, o.Clock)}).register(o.Family)
 		return nil
 	}))
 }
@@ -23,5 +28,6 @@ func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.LiquidationStatByCoin, r.statByCoin)
 	api.Handle(f, catalog.LiquidationHistory, r.history)
 	api.Handle(f, catalog.TopLiquidations, r.top)
+	api.Handle(f, catalog.MarketHeatmap, r.marketHeatmap)
 	api.Handle(f, catalog.EstimatedHeatmap, r.estimatedHeatmap)
 }
