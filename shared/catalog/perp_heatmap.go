@@ -2,8 +2,11 @@ package catalog
 
 import "encoding/json"
 
-// MarketHeatmap sums up by price where open positions would be liquidated.
-var MarketHeatmap = route[MarketHeatmapIn, MarketLiquidationHeatmap]("GET", "/upgrade/v2/hl/liquidations/market-heatmap", PerpLiquidations, action("HL_LIQUIDATIONS_MARKET_HEATMAP"), EnvelopeB).needs(VenueFills, VenueAccounts).covers()
+// Where positions would be liquidated.
+var (
+	// Sums up by price where open positions would be liquidated.
+	MarketHeatmap = route[MarketHeatmapIn, MarketLiquidationHeatmap]("GET", "/upgrade/v2/hl/liquidations/market-heatmap", PerpLiquidations, action("HL_LIQUIDATIONS_MARKET_HEATMAP"), EnvelopeB).needs(VenueFills, VenueAccounts).covers()
+)
 
 // MarketHeatmapIn selects positions in a coin by the mark price at which each is liquidated, other
 // marks unchanged. Without bounds the window spans those of all, and is narrowed around the mark price
@@ -40,8 +43,8 @@ type MarketHeatmapWindow struct {
 type MarketHeatmapBucket struct {
 	LowerPx       string `json:"lower_px"` // inclusive
 	UpperPx       string `json:"upper_px"` // exclusive
-	PositionCount int64  `json:"position_count"`
-	AddressCount  int64  `json:"address_count"`
+	PositionCount int64  `json:"position_count"` // open positions
+	AddressCount  int64  `json:"address_count"` // accounts that hold them
 	TotalSz       string `json:"total_sz"`       // base units
 	TotalNotional string `json:"total_notional"` // at the mark price as it is
 }

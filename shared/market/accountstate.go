@@ -77,6 +77,14 @@ type Leverage struct {
 	Value    int64 // notional over initial margin, from 1; 0 is not known
 }
 
+// MarginMode is the venue's word for a position with a margin of its own, or without.
+func MarginMode(isolated bool) string {
+	if isolated {
+		return "isolated"
+	}
+	return "cross"
+}
+
 // SpotBalance is what an account holds of a token.
 type SpotBalance struct {
 	Coin     string  // name of the token, e.g. USDC or HYPE

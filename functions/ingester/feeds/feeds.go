@@ -73,6 +73,7 @@ type Feeds struct {
 	consumers   []consumer
 	late        []lateConsumer
 	candles     *candles
+	whaleEvents *whaleEvents
 	books       *books
 	arriving    *arriving
 	resumes     *loads // of what is replayed
@@ -143,6 +144,8 @@ func New(config Config) *Feeds {
 			f.late = append(f.late, c)
 		}
 		switch p := f.publishers[name].(type) {
+		case *whaleEvents:
+			f.whaleEvents = p
 		case *candles:
 			f.candles = p
 		case *books:
@@ -355,6 +358,7 @@ func (f *Feeds) publish(e *market.Events) {
 func (f *Feeds) Applied(e *market.Events, folded Folded) {
 	f.arriving.stored(e)
 	f.candles.applied(e, folded)
+	f.whaleEvents.applied(folded)
 	f.accounts.applied(e, folded)
 }
 

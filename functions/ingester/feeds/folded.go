@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/service/clearinghouse"
 )
@@ -22,6 +23,15 @@ type Folded interface {
 	State(address, dex string) (market.AccountState, bool)
 	// OpenOrders are those of an account in a dex, newest first; false likewise.
 	OpenOrders(address, dex string) ([]market.OrderStatus, bool)
+	WhaleFolds
+}
+
+// WhaleFolds are what whales did, as far as it is folded.
+type WhaleFolds interface {
+	// KnownWhaleEvents are those that are kept.
+	KnownWhaleEvents() whales.Newest
+	// WhaleEvents calls take with each that is new, to give it its place before it is kept.
+	WhaleEvents(take func(*whales.Event))
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quagmt/udecimal"
 
+	"quotary/shared/data/whales"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
@@ -21,6 +22,18 @@ type fold struct {
 	mu    sync.Mutex
 	cash  string // "" where she is not folded
 	order int64
+
+	known  whales.Newest
+	whales []whales.Event // that are new
+}
+
+func (f *fold) KnownWhaleEvents() whales.Newest { return f.known }
+
+func (f *fold) WhaleEvents(take func(*whales.Event)) {
+	for i := range f.whales {
+		take(&f.whales[i])
+	}
+	f.whales = nil
 }
 
 func (f *fold) State(address, dex string) (s market.AccountState, ok bool) {

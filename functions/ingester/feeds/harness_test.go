@@ -200,9 +200,13 @@ func (w *world) connect(id string, of channel.Feed) {
 	must.Do(w.t, w.table.Connect(w.t.Context(), c, connections.Limits{}))
 }
 
-func (w *world) subscribe(id string, s channel.Subscription) {
+// subscribe begins a subscription, where one is given behind a cursor or at a time.
+func (w *world) subscribe(id string, s channel.Subscription, from ...channel.Resume) {
 	w.t.Helper()
 	reply := connections.Reply{Frame: fmt.Appendf(nil, `{"reply":{"of":%q}}`, s.Type), Count: s.Type}
+	if len(from) > 0 {
+		reply.From = from[0]
+	}
 	must.Get(w.table.Subscribe(w.t.Context(), w.message(id), s, connections.Limits{}, reply))(w.t)
 }
 

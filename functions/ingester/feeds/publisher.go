@@ -27,6 +27,7 @@ var publishers = map[string]func(base) publisher{
 	string(channel.UserEvents):                  newUserEvents,
 	string(channel.UserFundings):                newUserFundings,
 	string(channel.Liquidations):                newLiquidations,
+	string(channel.WhaleEvents):                 newWhaleEvents,
 
 	string(channel.FeedFills):              newFillFeed,
 	string(channel.FeedFilledOrders):       newOrderFeed,

@@ -37,6 +37,13 @@ type replayer interface {
 	replayFrame(about string, bodies [][]byte) []byte
 }
 
+// A partial replayer keeps only so much of what happened.
+type partial interface {
+	// reaches reports whether all is kept that happened to a subject since a time, ms, or, where that
+	// is 0, arrived behind a cursor. The caller holds the lock of [arriving].
+	reaches(about string, after *market.ArrivalCursor, since int64) bool
+}
+
 // replayed is an event that is shown again.
 type replayed struct {
 	about string
@@ -184,6 +191,9 @@ func (r *replay) frames(a *arriving) hub.Replayed {
 		}
 	}
 	r.incomplete = r.incomplete || a.behind() > storesBehind
+	if p, ok := r.replayer.(partial); ok {
+		r.incomplete = r.incomplete || slices.ContainsFunc(r.subjects, func(about string) bool { return !p.reaches(about, &r.after, r.since) })
+	}
 	r.cut()
 	all := hub.Replayed{Fresh: int64(r.after.Fresh), Late: int64(r.after.Late)}
 	for rest := r.events; len(rest) > 0; {

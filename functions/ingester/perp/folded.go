@@ -3,6 +3,7 @@ package perp
 import (
 	"time"
 
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 )
 
@@ -35,6 +36,12 @@ func (f *Folded) State(address, dex string) (s market.AccountState, ok bool) {
 func (p *accountStates) follows() bool {
 	return p.joined && p.fillsTo > 0 && p.marked-p.fillsTo < followedFor.Milliseconds()
 }
+
+// KnownWhaleEvents are what whales did that is kept.
+func (f *Folded) KnownWhaleEvents() whales.Newest { return f.accounts.held.whales.newest.Clone() }
+
+// WhaleEvents calls take with each event of a whale that is new, before it is kept.
+func (f *Folded) WhaleEvents(take func(*whales.Event)) { f.accounts.held.whaleEvents(take) }
 
 // OpenOrders are those of an account in a dex, newest first; false where the venue has not listed
 // them, or where events may be missing.

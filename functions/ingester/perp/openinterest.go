@@ -124,7 +124,7 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	p.whales.restore(happened)
+	p.whales.newest = happened.Newest()
 	described, err := engine.Restored(views, meta.Published)
 	if err != nil {
 		return err
@@ -179,6 +179,7 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 // must wait for the next snapshot.
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	c.Views = append(p.show(now, settle), p.watch(now, settle)...)
+	c.Held = p.whales.unshown
 	if p.positions.Newest() == 0 {
 		return c
 	}
@@ -202,21 +203,26 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 		p.dirty, p.saved = false, now
 		c.Views = append(c.Views, engine.ViewOf(positions.Published, p.positions))
 	}
-	c.Held = p.dirty
+	c.Held = c.Held || p.dirty
 	return c
+}
+
+// whaleEvents calls take with each event of a whale that is new, before it is kept.
+func (p *openInterest) whaleEvents(take func(*whales.Event)) {
+	if len(p.whales.changes) > 0 && p.markets != nil {
+		p.whales.settle(p.positions, p.markets, p.marks.prices(), take)
+	}
 }
 
 // watch returns the view of what whales did when its time has come and something did.
 func (p *openInterest) watch(now time.Time, settle bool) []engine.View {
+	p.whaleEvents(func(*whales.Event) {})
 	w := &p.whales
-	if len(w.changes) == 0 || p.markets == nil || !settle && len(w.changes) < mostChanges && now.Before(w.shown.Add(publishEvery)) {
+	if !w.unshown || !settle && now.Before(w.shown.Add(publishEvery)) {
 		return nil
 	}
-	w.shown = now
-	if !w.settle(p.positions, p.markets, p.marks.prices()) {
-		return nil
-	}
-	return []engine.View{w.view(now)}
+	w.unshown, w.shown = false, now
+	return []engine.View{engine.ViewOf(whales.PublishedEvents, whales.Events{Time: now.UnixMilli(), Events: w.newest.All()})}
 }
 
 // sides are the samples of the sides of whales.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"quotary/functions/ingester/engine"
 	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -19,9 +18,10 @@ import (
 // state has the fills too.
 type whaleWatch struct {
 	changes map[whaleMove]*whaleChange // not published yet
-	newest  map[string][]whales.Event  // by coin, oldest first
-	history sampler
+	newest  whales.Newest
+	unshown bool // some are not in the view
 	shown   time.Time
+	history sampler
 }
 
 // whaleMove names what became of a position within a block.
@@ -38,14 +38,7 @@ type whaleChange struct {
 }
 
 func newWhaleWatch() whaleWatch {
-	return whaleWatch{changes: map[whaleMove]*whaleChange{}, newest: map[string][]whales.Event{}, history: newSampler(whales.Intervals...)}
-}
-
-// restore takes the events from the view.
-func (w *whaleWatch) restore(v whales.Events) {
-	for _, e := range v.Newest {
-		w.newest[e.Coin] = append(w.newest[e.Coin], e)
-	}
+	return whaleWatch{changes: map[whaleMove]*whaleChange{}, history: newSampler(whales.Intervals...)}
 }
 
 // mostChanges is how many changes wait before they are looked at.
@@ -71,21 +64,25 @@ func (w *whaleWatch) add(f *market.Fill, p *market.Positions) {
 	}
 }
 
-// settle makes events of the changes of whales.
-func (w *whaleWatch) settle(p *market.Positions, m *market.Markets, marks market.Marks) (some bool) {
-	accounts := map[string]*market.MarkedTable{}
+// settle makes events of the changes of whales, by time. It calls take with each that is new.
+func (w *whaleWatch) settle(p *market.Positions, m *market.Markets, marks market.Marks, take func(*whales.Event)) {
+	accounts, events := map[string]*market.MarkedTable{}, []whales.Event{}
 	for move, c := range w.changes {
 		t := accounts[move.user]
 		if t == nil {
 			t = p.TableOf(move.user, 0).Mark(m, marks)
 			accounts[move.user] = t
 		}
-		if e, ok := whaleEvent(move, c, t, m, marks); ok {
-			some = w.keep(e) || some
+		if e, ok := whaleEvent(move, c, t, m, marks); ok && !w.newest.Has(&e) {
+			events = append(events, e)
 		}
 	}
 	clear(w.changes)
-	return some
+	slices.SortFunc(events, func(x, y whales.Event) int { return x.Compare(&y) })
+	for i := range events {
+		take(&events[i])
+		w.unshown = w.newest.Keep(events[i]) || w.unshown
+	}
 }
 
 // whaleEvent is what became of a position; ok is false where nothing did, and where its account is
@@ -139,28 +136,6 @@ func describe(e *whales.Event, t *market.MarkedTable, i int) {
 	if v.Known && v.LiquidationPx > 0 {
 		e.LiqPx = new(t.Coins[row.Coin].Price(v.LiquidationPx))
 	}
-}
-
-// keep keeps an event among the newest of its coin, and reports whether it is one and new.
-func (w *whaleWatch) keep(e whales.Event) bool {
-	list := w.newest[e.Coin]
-	at, known := slices.BinarySearchFunc(list, &e, func(x whales.Event, y *whales.Event) int { return x.Compare(y) })
-	if known || at == 0 && len(list) == whales.MostEvents {
-		return false
-	}
-	list = slices.Insert(list, at, e)
-	w.newest[e.Coin] = list[max(0, len(list)-whales.MostEvents):]
-	return true
-}
-
-// view is the view of the events.
-func (w *whaleWatch) view(now time.Time) engine.View {
-	v := whales.Events{Time: now.UnixMilli(), Newest: []whales.Event{}}
-	for _, list := range w.newest {
-		v.Newest = append(v.Newest, list...)
-	}
-	slices.SortFunc(v.Newest, func(x, y whales.Event) int { return x.Compare(&y) })
-	return engine.ViewOf(whales.PublishedEvents, v)
 }
 
 // samples are the rows of the intervals that have none of their bucket.

@@ -52,7 +52,7 @@ func eventsIn(t *testing.T, c engine.Changes) (lines []string, ok bool) {
 		if view.Name != whales.EventsName {
 			continue
 		}
-		for _, e := range must.Get(whales.PublishedEvents.Decode(view.Body))(t).Newest {
+		for _, e := range must.Get(whales.PublishedEvents.Decode(view.Body))(t).Events {
 			lines = append(lines, fmt.Sprint(e.Time, " ", e.User[41:], " ", e.Coin, " ", e.Action, " ", market.Text(e.Size), " ", market.Text(e.Value)))
 		}
 		return lines, true

@@ -57,10 +57,7 @@ func (i *info) activeAsset(ctx context.Context, in *catalog.InfoIn) (json.RawMes
 	}
 	asset := catalog.ActiveAsset{User: account.Address, Coin: coin, MarkPx: market.TextOrNull(marked, px)}
 	if h, ok := account.Holding(coin); ok && h.Leverage.Value > 0 {
-		asset.Leverage = &catalog.AssetLeverage{Type: "cross", Value: h.Leverage.Value}
-		if h.Leverage.Isolated {
-			asset.Leverage.Type = "isolated"
-		}
+		asset.Leverage = &catalog.AssetLeverage{Type: market.MarginMode(h.Leverage.Isolated), Value: h.Leverage.Value}
 	}
 	return api.Encode(asset)
 }

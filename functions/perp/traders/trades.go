@@ -155,12 +155,8 @@ func (r *reader) completedTradesByTime(ctx context.Context, in catalog.Completed
 }
 
 func completedTrade(t *market.CompletedTrade) catalog.CompletedTrade {
-	mode := "cross"
-	if t.Isolated {
-		mode = "isolated"
-	}
 	return catalog.CompletedTrade{
-		Coin: t.Coin, MarginMode: mode, Direction: direction(t.Long), Size: market.Text(t.Size), EntryPrice: market.Text(t.EntryPx),
+		Coin: t.Coin, MarginMode: market.MarginMode(t.Isolated), Direction: direction(t.Long), Size: market.Text(t.Size), EntryPrice: market.Text(t.EntryPx),
 		StartTime: catalog.Timestamp(time.UnixMilli(t.Start)), EndTime: catalog.Timestamp(t.When()), ClosePrice: market.Text(t.ClosePx),
 		TotalFee: market.Text(t.Fee), Pnl: market.Text(t.Pnl),
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -22,7 +21,7 @@ func (r *reader) latestEvents(ctx context.Context, in catalog.WhaleEventsIn) ([]
 	}
 	list := []catalog.WhaleEvent{}
 	for _, e := range v.Latest(string(in.Coin), int(in.Limit)) {
-		list = append(list, event(&e))
+		list = append(list, e.Wire())
 	}
 	return list, nil
 }
@@ -33,7 +32,7 @@ func (r *reader) longRatios(ctx context.Context, in catalog.WhaleLongRatiosIn) (
 	if err != nil {
 		return nil, api.BadParameter("invalid interval: %v", err)
 	}
-	samples, err := whales.Newest(ctx, r.series, interval, int(in.Limit))
+	samples, err := whales.Samples(ctx, r.series, interval, int(in.Limit))
 	if err != nil {
 		return nil, err
 	}
@@ -51,28 +50,3 @@ func (r *reader) longRatios(ctx context.Context, in catalog.WhaleLongRatiosIn) (
 }
 
 func share(a, b market.Decimal) json.Number { return json.Number(market.Share(a, b).String()) }
-
-// event is an event as clients get it.
-func event(e *whales.Event) catalog.WhaleEvent {
-	w := catalog.WhaleEvent{
-		User: e.User, Symbol: e.Coin, Coin: e.Coin, PositionSize: market.Text(e.Size), PositionValueUsd: market.Text(e.Value),
-		PositionAction: int(e.Action), CreateTime: catalog.Timestamp(time.UnixMilli(e.Time)),
-	}
-	if e.Isolated != nil {
-		w.MarginMode = new(marginMode(*e.Isolated))
-	}
-	if e.EntryPx != nil {
-		w.EntryPrice = new(market.Text(*e.EntryPx))
-	}
-	if e.LiqPx != nil {
-		w.LiqPrice = new(market.Text(*e.LiqPx))
-	}
-	return w
-}
-
-func marginMode(isolated bool) string {
-	if isolated {
-		return "isolated"
-	}
-	return "cross"
-}

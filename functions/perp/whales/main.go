@@ -20,7 +20,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		r := &reader{series: o.Series(), positions: markedpositions.New(views, o.Clock), events: whales.PublishedEvents.Open(views, o.Clock)}
+		r := &reader{series: o.Series(), positions: markedpositions.New(views, o.Clock), events: whales.EventsOnly.Open(views, o.Clock)}
 		r.register(o.Family)
 		return nil
 	}))
@@ -29,7 +29,7 @@ func main() {
 type reader struct {
 	series    *store.Series
 	positions *markedpositions.Positions
-	events    *store.View[whales.Events]
+	events    *store.View[whales.Newest]
 }
 
 func (r *reader) register(f *api.Family) {

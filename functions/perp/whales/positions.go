@@ -124,7 +124,7 @@ func position(t *market.MarkedTable, i int) catalog.WhalePosition {
 		p.EntryPrice = new(market.Text(entry))
 	}
 	if row.Leverage > 0 {
-		p.Leverage, p.MarginMode = new(int64(row.Leverage)), new(marginMode(t.Isolated(i)))
+		p.Leverage, p.MarginMode = new(int64(row.Leverage)), new(market.MarginMode(t.Isolated(i)))
 		if margin, known := t.Margin(i); known {
 			p.MarginBalance = new(market.Text(margin.Decimal()))
 		}

@@ -34,7 +34,7 @@ func newWorld(t *testing.T) *world {
 	w := new(world)
 	w.World = apitest.Open(t, catalog.PerpWhales, func(open *apitest.World) {
 		w.series, w.views = open.Series(), open.Views(t)
-		r := &reader{series: w.series, positions: markedpositions.New(w.views, open.Now), events: whales.PublishedEvents.Open(w.views, open.Now)}
+		r := &reader{series: w.series, positions: markedpositions.New(w.views, open.Now), events: whales.EventsOnly.Open(w.views, open.Now)}
 		r.register(open.Family)
 	})
 	return w
@@ -170,7 +170,7 @@ func TestLatestEventsOfWhales(t *testing.T) {
 	opened, closed := event(1, 1, "BTC", market.PositionOpened, "40", "1200000"), event(3, 3, "ETH", market.PositionClosed, "-1000", "2000000")
 	opened.Isolated, opened.EntryPx, opened.LiqPx = new(false), new(num("29500.5")), new(num("17307.69231"))
 	closed.Isolated, closed.EntryPx = new(true), new(num("2100"))
-	storetest.Publish(t, w.views, whales.PublishedEvents, whales.Events{Time: start, Newest: []whales.Event{opened, event(2, 4, "BTC", market.PositionFlipped, "-50", "1500000"), closed}})
+	storetest.Publish(t, w.views, whales.PublishedEvents, whales.Events{Time: start, Events: []whales.Event{opened, event(2, 4, "BTC", market.PositionFlipped, "-50", "1500000"), closed}})
 	w.Get(t, w.SubKey, root+"latest-events?limit=3").Golden(t, "latest-events")
 	for query, want := range map[string]string{"?coin=BTC": "5 1", "?take=2": "2 5", "?limit=1": "2", "?coin=DOGE": ""} {
 		var list []string

@@ -4,6 +4,7 @@ package whales
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,8 @@ type Event struct {
 	EntryPx  *market.Decimal       `json:"entryPx"` // quote units
 	LiqPx    *market.Decimal       `json:"liqPx"`   // nil for none too
 	Value    market.Decimal        `json:"value"`   // of Size at the mark, USD
+
+	Arrival market.Arrival `json:"arrival,omitempty"` // its place among what was published; 0 where it was not
 }
 
 // Compare orders events by time, and those of one time by user and coin.
@@ -46,27 +49,92 @@ func (e *Event) Compare(o *Event) int {
 	return strings.Compare(e.Coin, o.Coin)
 }
 
-// Events are the newest of each coin, oldest first.
-type Events struct {
-	Time   int64   `json:"time"` // when they were published, ms
-	Newest []Event `json:"events"`
+// Newest are the newest events of each coin, [MostEvents] at most. The zero value has none.
+type Newest struct {
+	of map[string][]Event // by coin, oldest first
+}
+
+// Keep keeps an event, and reports whether it is among the newest of its coin and was not there.
+func (n *Newest) Keep(e Event) bool {
+	list := n.of[e.Coin]
+	at, known := slices.BinarySearchFunc(list, &e, func(x Event, y *Event) int { return x.Compare(y) })
+	if known || at == 0 && len(list) == MostEvents {
+		return false
+	}
+	if n.of == nil {
+		n.of = map[string][]Event{}
+	}
+	list = slices.Insert(list, at, e)
+	n.of[e.Coin] = list[max(0, len(list)-MostEvents):]
+	return true
+}
+
+// Has reports whether an event is kept, or older than all that are kept of its coin.
+func (n *Newest) Has(e *Event) bool {
+	list := n.of[e.Coin]
+	at, known := slices.BinarySearchFunc(list, e, func(x Event, y *Event) int { return x.Compare(y) })
+	return known || at == 0 && len(list) == MostEvents
+}
+
+// Coins are those with events, in the order of their names.
+func (n *Newest) Coins() []string { return slices.Sorted(maps.Keys(n.of)) }
+
+// Of are the events of a coin, oldest first. Callers must not change them.
+func (n *Newest) Of(coin string) []Event { return n.of[coin] }
+
+// All are the events of all coins, oldest first.
+func (n *Newest) All() []Event {
+	all := []Event{}
+	for _, list := range n.of {
+		all = append(all, list...)
+	}
+	slices.SortFunc(all, func(x, y Event) int { return x.Compare(&y) })
+	return all
 }
 
 // Latest are the newest events of a coin, "" for all, newest first, so many at most.
-func (e *Events) Latest(coin string, most int) (list []Event) {
-	for _, one := range slices.Backward(e.Newest) {
-		if len(list) == most {
-			break
-		}
-		if coin == "" || one.Coin == coin {
-			list = append(list, one)
+func (n *Newest) Latest(coin string, most int) []Event {
+	list := n.of[coin]
+	if coin == "" {
+		list = n.All()
+	}
+	list = slices.Clone(list[max(0, len(list)-most):])
+	slices.Reverse(list)
+	return list
+}
+
+// Clone is a copy that shares nothing that changes with n.
+func (n *Newest) Clone() (c Newest) {
+	for _, list := range n.of {
+		for _, e := range list {
+			c.Keep(e)
 		}
 	}
-	return list
+	return c
+}
+
+// Events are the newest as they are published.
+type Events struct {
+	Time   int64   `json:"time"`   // when they were published, ms
+	Events []Event `json:"events"` // oldest first
+}
+
+// Newest are the events by coin.
+func (v *Events) Newest() (n Newest) {
+	for _, e := range v.Events {
+		n.Keep(e)
+	}
+	return n
 }
 
 // PublishedEvents is how the view is stored.
 var PublishedEvents = store.ViewType[Events]{Name: EventsName, Period: 5 * time.Second}
+
+// EventsOnly is the same view, read as the newest events by coin.
+var EventsOnly = store.ViewType[Newest]{Name: EventsName, Period: PublishedEvents.Period, Read: func(body []byte) (Newest, error) {
+	v, err := PublishedEvents.Decode(body)
+	return v.Newest(), err
+}}
 
 // Intervals are those in which samples are taken, the finest first.
 var Intervals = []market.Interval{market.Minute10, market.Hour1, market.Hour4, market.Day1}
@@ -95,7 +163,7 @@ func Row(i market.Interval, start int64, s *Sides) store.SeriesRow {
 	return sides.Row(everywhere, i, start, s, 128)
 }
 
-// Newest returns the newest samples in one of [Intervals], oldest first, so many at most.
-func Newest(ctx context.Context, s *store.Series, i market.Interval, most int) ([]Sides, error) {
+// Samples returns the newest samples in one of [Intervals], oldest first, so many at most.
+func Samples(ctx context.Context, s *store.Series, i market.Interval, most int) ([]Sides, error) {
 	return dataset.Values(sides.Read(ctx, s, everywhere, i, dataset.Range{Limit: most, Newest: true}))
 }

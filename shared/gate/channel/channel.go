@@ -36,6 +36,7 @@ const (
 	UserEvents                  Name = "userEvents"
 	UserFundings                Name = "userFundings"
 	Liquidations                Name = "liquidations"
+	WhaleEvents                 Name = "whaleEvents"
 )
 
 // Channel describes a channel of /ws.
@@ -69,6 +70,7 @@ var Channels = []Channel{
 	{Name: UserEvents, Account: true, members: []member{user}},
 	{Name: UserFundings, Account: true, members: []member{user}},
 	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint},
+	{Name: WhaleEvents, events: true, members: []member{anyPerpetual}, Shows: catalog.WhaleEvents.Endpoint},
 }
 
 // Channel returns the entry of a channel; the zero value where there is none.

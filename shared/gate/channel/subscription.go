@@ -11,7 +11,7 @@ import (
 // depends on Type; the others are zero.
 type Subscription struct {
 	Type     Name   `json:"type"`
-	Coin     string `json:"coin,omitempty"`     // l2Book, bbo, trades, candle, liquidations: "" is all of them
+	Coin     string `json:"coin,omitempty"`     // l2Book, bbo, trades, candle, liquidations and whaleEvents: "" is all of them
 	Interval string `json:"interval,omitempty"` // candle: 1s 5s 15s 1m 15m 1h 4h
 	NSigFigs int    `json:"nSigFigs,omitempty"` // l2Book: 2 to 5, 0 = all figures
 	Mantissa int    `json:"mantissa,omitempty"` // l2Book with NSigFigs 5: 2 or 5, 0 = 1

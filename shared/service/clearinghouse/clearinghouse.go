@@ -57,7 +57,7 @@ func marginSummary(s *market.AccountState, m *market.MarginSummary) catalog.Marg
 
 func positionState(p *market.PositionState) catalog.PositionState {
 	state := catalog.PositionState{
-		Coin: p.Coin, Szi: market.Text(p.Szi), Leverage: catalog.PositionLeverage{Type: "cross", Value: p.Leverage.Value, Assumed: p.Assumed},
+		Coin: p.Coin, Szi: market.Text(p.Szi), Leverage: catalog.PositionLeverage{Type: market.MarginMode(p.Leverage.Isolated), Value: p.Leverage.Value, Assumed: p.Assumed},
 		EntryPx: market.TextOrNull(!p.NoCost, p.EntryPx), PositionValue: market.Text(p.PositionValue), UnrealizedPnl: market.TextOrNull(!p.NoCost, p.UnrealizedPnl),
 		ReturnOnEquity: market.TextOrNull(!p.NoCost, p.ReturnOnEquity), LiquidationPx: market.TextOrNull(p.MarginKnown() && !p.LiquidationPx.IsZero(), p.LiquidationPx),
 		MarginUsed: market.TextOrNull(p.MarginKnown(), p.MarginUsed),
@@ -67,7 +67,7 @@ func positionState(p *market.PositionState) catalog.PositionState {
 		state.MaxLeverage = &p.MaxLeverage
 	}
 	if p.Leverage.Isolated {
-		state.Leverage.Type, state.Leverage.RawUsd = "isolated", market.TextOrNull(p.MarginKnown() && !p.NoCost, p.RawUsd)
+		state.Leverage.RawUsd = market.TextOrNull(p.MarginKnown() && !p.NoCost, p.RawUsd)
 	}
 	return state
 }
