@@ -16,11 +16,11 @@ var (
 	// Lists what rested on each side of a coin's book over time.
 	BookSummaries = route[BookSummariesIn, []BookSummary]("GET", "/upgrade/v2/hl/orderbooks/history-summaries/{coin}", PerpMarket, action("HL_ORDERBOOKS_HISTORY_SUMMARIES"), EnvelopeB).needs(VenueBooks)
 	// Sums up the open positions of all perpetuals.
-	OpenInterestSummary = route[None, OpenInterestTotal]("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB).needs(VenueFills)
+	OpenInterestSummary = route[None, OpenInterestTotal]("GET", "/upgrade/v2/hl/open-interest/summary", PerpMarket, action("HL_OPEN_INTEREST_SUMMARY"), EnvelopeB).needs(VenueFills).covers()
 	// Ranks coins by the value of their open positions.
-	OpenInterestTopCoins = route[OpenInterestTopIn, []OpenInterestCoin]("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB).needs(VenueFills)
+	OpenInterestTopCoins = route[OpenInterestTopIn, []OpenInterestCoin]("GET", "/upgrade/v2/hl/open-interest/top-coins", PerpMarket, action("HL_OPEN_INTEREST_TOP_COINS"), EnvelopeB).needs(VenueFills).covers()
 	// Lists the open interest of a coin over time, oldest first.
-	OpenInterestHistory = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB).needs(VenueFills)
+	OpenInterestHistory = route[OpenInterestHistoryIn, []OpenInterestPoint]("GET", "/upgrade/v2/hl/open-interest/history/{coin}", PerpMarket, action("HL_OPEN_INTEREST_HISTORY"), EnvelopeB).needs(VenueFills).covers()
 )
 
 var _ = does(PerpMarket, readSeries, readViews)

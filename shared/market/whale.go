@@ -63,19 +63,8 @@ func (v *MarkedTable) OfWhale(row int) bool {
 	return v.Totals[v.Pools[v.Rows[row].Pool].Account] > WhaleValue
 }
 
-// Coverage is how much of the open interest in a coin, "" for all, the table knows: its notional on
-// both sides over twice what the venue says of one side, base units by coin, at marks; 1 at most. It
-// is false where the venue says nothing.
+// Coverage is [Covered] of the positions of the table in a coin, "" for all.
 func (v *MarkedTable) Coverage(coin string, interests map[string]Decimal, marks Marks) (covered Decimal, known bool) {
-	var all Decimal
-	for name, interest := range interests {
-		if coin == "" || name == coin {
-			all = all.Add(interest.Mul(marks[name]))
-		}
-	}
-	if !all.IsPos() {
-		return Decimal{}, false
-	}
 	said := make([]bool, len(v.Coins))
 	for i := range v.Coins {
 		_, ok := interests[v.Coins[i].Coin]
@@ -87,7 +76,23 @@ func (v *MarkedTable) Coverage(coin string, interests map[string]Decimal, marks 
 			held += v.Values[i].Value
 		}
 	}
-	covered = held.Decimal().MustDiv(all.Add(all)).Trunc(coveragePlaces)
+	return Covered(held.Decimal(), coin, interests, marks)
+}
+
+// Covered is which part of the open interest in a coin, "" for all, longs and shorts of a notional
+// together are: that over twice what the venue says of one side, base units by coin, at marks; 1 at
+// most, cut to four places. It is false where the venue says nothing.
+func Covered(held Decimal, coin string, interests map[string]Decimal, marks Marks) (covered Decimal, known bool) {
+	var all Decimal
+	for name, interest := range interests {
+		if coin == "" || name == coin {
+			all = all.Add(interest.Mul(marks[name]))
+		}
+	}
+	if !all.IsPos() {
+		return Decimal{}, false
+	}
+	covered = held.MustDiv(all.Add(all)).Trunc(coveragePlaces)
 	if one := decimalOf(1); covered.Cmp(one) > 0 {
 		return one, true
 	}

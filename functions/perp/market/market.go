@@ -6,6 +6,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/listed"
 	"quotary/shared/data/openinterest"
@@ -19,11 +20,12 @@ type markets struct {
 	series  *store.Series
 	tickers *store.View[tickers.View]
 	open    *store.View[openinterest.View]
+	marks   *store.View[contexts.Marks]
 	coins   *listed.Coins
 }
 
 func newMarkets(series *store.Series, views *store.Views, clock func() time.Time) *markets {
-	return &markets{series: series, tickers: tickers.Published.Open(views, clock), open: openinterest.Published.Open(views, clock), coins: listed.Open(views, clock)}
+	return &markets{series: series, tickers: tickers.Published.Open(views, clock), open: openinterest.Published.Open(views, clock), marks: contexts.MarksOnly.Open(views, clock), coins: listed.Open(views, clock)}
 }
 
 // all returns the last traded price of every coin that has traded, by coin.

@@ -10,6 +10,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/bookdepth"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/store/storetest"
@@ -38,6 +39,26 @@ func TestTheSummaryOfOpenInterest(t *testing.T) {
 	w.Move(time.Minute)
 	w.someInterest(t)
 	w.golden(t, "open-interest-summary", "/open-interest/summary")
+}
+
+// What the venue says of one side is half of the positions.
+func TestOpenInterestSaysHowMuchItCovers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.someInterest(t)
+	target := func(path string) string {
+		return w.Get(t, w.SubKey, root+"/open-interest/"+path).Header[catalog.HeaderDataCoverage]
+	}
+	if got := target("summary"); got != "" {
+		t.Errorf("where the venue says nothing it is %s", got)
+	}
+	w.Move(time.Minute)
+	storetest.Publish(t, w.views, contexts.Published, contexts.View{Time: 1, Marks: map[string]string{"BTC": "100.0", "ETH": "10.0"}, Interests: map[string]string{"BTC": "4.03", "ETH": "80.0"}})
+	for path, want := range map[string]string{"summary": "0.9987", "top-coins": "0.9987", "history/BTC": "0.5", "history/ETH": "1", "history/DOGE": ""} {
+		if got := target(path); got != want {
+			t.Errorf("%s covers %q, want %q", path, got, want)
+		}
+	}
 }
 
 func TestTheTopCoinsOfOpenInterestTradedInTheWindow(t *testing.T) {
