@@ -13,6 +13,7 @@ import (
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/data/datatest"
 	"quotary/shared/gate/channel"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 )
@@ -163,5 +164,27 @@ func BenchmarkLiquidations(b *testing.B) {
 				runtime.Gosched()
 			}
 		})
+	}
+}
+
+// A key that may not read the content any longer is disconnected, as one whose feed is taken away;
+// one that follows other channels alone is not.
+func TestAKeyThatMayNoLongerReadLiquidationsIsDisconnected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	w.connect("follows", channel.FeedChannels)
+	w.connect("others", channel.FeedChannels)
+	w.subscribe("follows", channel.Subscription{Type: channel.Liquidations})
+	w.subscribe("others", channel.Subscription{Type: channel.Trades, Coin: "BTC"})
+	w.sent("follows", 2)
+	w.sent("others", 2)
+	w.mu.Lock()
+	w.keys["key"] = keys.Status{Level: keys.NewLevel(channel.FeedChannels.Action())}
+	w.mu.Unlock()
+	w.eventually("it is disconnected", func() bool { return w.isClosed("follows") })
+	if w.isClosed("others") {
+		t.Error("who follows trades alone is disconnected too")
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/gate/connections"
+	"quotary/shared/gate/keys"
 )
 
 const (
@@ -126,11 +127,32 @@ func (f *Feeds) sweepKeysOf(ctx context.Context, distributor string, all []conne
 	for i := range all {
 		c := &all[i]
 		s, known := statuses[c.Key]
-		if why := c.CloseReason(now, c.StateOf(s, known)); why != "" && why != connections.ReasonIdle {
+		why := c.CloseReason(now, c.StateOf(s, known))
+		if (why == "" || why == connections.ReasonIdle) && !f.mayFollow(c.ID, s.Level) {
+			why = connections.ReasonNotPermitted
+		}
+		if why != "" && why != connections.ReasonIdle {
 			f.removals.add(connOf(c), why, true)
 		}
 	}
 	return nil
+}
+
+// mayFollow reports whether a level lists the actions of all that a client follows, beside that of
+// its feed.
+func (f *Feeds) mayFollow(id string, level *keys.Level) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.clients[id]
+	if c == nil {
+		return true
+	}
+	for name, n := range c.active {
+		if shows := name.Channel().Shows; n > 0 && shows != nil && !level.Permits(shows.Access.Name) {
+			return false
+		}
+	}
+	return true
 }
 
 // noteUnread notes, and logs, of which distributors a look could not read the keys.
