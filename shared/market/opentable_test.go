@@ -234,6 +234,17 @@ func BenchmarkOpenTable(b *testing.B) {
 			table.Mark(m, marks)
 		}
 	})
+	marked, width := table.Mark(m, marks), num("0.01")
+	b.Run("heatmap", func(b *testing.B) {
+		for b.Loop() {
+			marked.Heatmap("C0", width, market.Decimal{}, market.Decimal{})
+		}
+	})
+	b.Run("whales", func(b *testing.B) {
+		for b.Loop() {
+			marked.Whales("")
+		}
+	})
 }
 
 func TestAHeatmapIsTheSumOfItsPositions(t *testing.T) {
