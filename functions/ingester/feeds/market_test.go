@@ -218,18 +218,6 @@ func TestATradeIsPublishedOnceAndHistoryIsNot(t *testing.T) {
 	wants(t, w.sent("two", 2)[1], `"tid":2`, `"tid":3`)
 }
 
-// candlesAlone is what is folded where no node is followed.
-type candlesAlone struct {
-	Candles
-	Folded
-}
-
-func (c candlesAlone) Newest(coin string) (int64, bool) { return c.Candles.Newest(coin) }
-
-func (c candlesAlone) Candle(coin string, interval market.Interval, ms int64) (market.Candle, bool) {
-	return c.Candles.Candle(coin, interval, ms)
-}
-
 // TestCandlesAreThoseOfTheStoredKlines lets the projections read a stored bucket
 // and compares what a client is sent with their rows.
 func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
@@ -259,7 +247,7 @@ func TestCandlesAreThoseOfTheStoredKlines(t *testing.T) {
 			reads.Fill(latest, rows)
 		}
 		must.Do(t, klines.Apply(b, reads, w.clock()))
-		f.Applied(&b.Events, candlesAlone{Candles: klines})
+		f.Applied(&b.Events, &fold{Candles: klines})
 	}
 	earlier := perp.NewKlines()
 	apply(earlier, fill(1, minute.Add(time.Second), "BTC"))
