@@ -41,12 +41,12 @@ func newTrades(b base) publisher { return &trades{base: b, coins: map[string]*ta
 // topic has a snapshot even of no trades at all, so that every subscription starts
 // with one.
 func (ts *trades) topic(coin string) hub.Topic {
-	return hub.Topic{Guard: &ts.arriving.mu, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: &ts.arriving.mu, Place: ts.present, Snapshot: func() [][]byte {
 		var last [][]byte
 		if c := ts.coins[coin]; c != nil {
 			last = c.last
 		}
-		return hub.Single(ts.withCursor(coin, tradesFrame(last)))
+		return hub.Single(tradesFrame(last))
 	}}
 }
 

@@ -72,7 +72,7 @@ func newUserFills(b base) publisher {
 }
 
 func (fs *userFills) topic(address string) hub.Topic {
-	return hub.Topic{Guard: fs.mu, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: fs.mu, Place: func() int64 { return fs.placeOf(address) }, Snapshot: func() [][]byte {
 		l, ok := fs.cache.shown(address)
 		if !ok {
 			return nil
@@ -92,10 +92,15 @@ func (fs *userFills) snapshot(address string, l *fillList) [][]byte {
 	if fs.cache.incomplete(address) {
 		kind = incompleteMembers
 	}
-	frames := userFillsFrames(address, kind, newest)
-	last := len(frames) - 1
-	frames[last] = fs.withCursor(address, frames[last])
-	return frames
+	return userFillsFrames(address, kind, newest)
+}
+
+// placeOf is the place of a snapshot, 0 where it is incomplete. The caller holds fs.mu.
+func (fs *userFills) placeOf(address string) int64 {
+	if fs.cache.incomplete(address) {
+		return 0
+	}
+	return fs.present()
 }
 
 func (fs *userFills) history() bool { return true }
@@ -104,9 +109,7 @@ func (fs *userFills) history() bool { return true }
 func (fs *userFills) run(ctx context.Context) error {
 	return fs.completeSnapshots(ctx, func(ctx context.Context) error {
 		return fs.cache.complete(ctx, fs.recentOf, fs.load, func(address string, l *fillList) {
-			for _, frame := range fs.snapshot(address, l) {
-				fs.hub.Publish(fs.topicName(address), frame, hub.Event)
-			}
+			fs.hub.PublishSnapshot(fs.topicName(address), fs.snapshot(address, l), fs.placeOf(address))
 		})
 	})
 }

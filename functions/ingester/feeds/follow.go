@@ -90,8 +90,8 @@ func (f *Feeds) apply(ctx context.Context, event connections.Event) {
 			c.Seen = e.At
 		}
 	case connections.Pinged:
-		if c := f.clients[e.Connection]; c != nil {
-			f.reply(c, f.unsent(c.pong(), e.At, e.Found), true)
+		if c := f.clients[e.Connection]; c != nil { // of one that is found what it follows is not known yet
+			f.reply(c, f.unsent(c.pong(), e.At, e.Found), !e.Found)
 		}
 	case connections.Subscribed:
 		f.subscribe(ctx, &e)
@@ -198,6 +198,9 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 		f.arriving.mu.Lock()
 		defer f.arriving.mu.Unlock()
 		f.send(c, reply, cursor && resume == nil)
+		if cursor {
+			f.hub.Await(id, topic)
+		}
 		if resume != nil {
 			f.resume(ctx, c, resume, nil, nil, still)
 		} else {
@@ -206,6 +209,9 @@ func (f *Feeds) subscribe(ctx context.Context, e *connections.Subscribed) {
 		return
 	}
 	f.reply(c, reply, cursor && resume == nil)
+	if cursor {
+		f.hub.Await(id, topic)
+	}
 	// The stores are asked beside the loop: other clients do not wait for it.
 	begin := func() {
 		f.loads.Go(func() {

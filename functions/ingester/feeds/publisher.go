@@ -101,6 +101,7 @@ type subscribers interface {
 	Watched(topic string) bool
 	Publish(topic string, frame []byte, kind hub.Kind)
 	PublishAt(topic string, frame []byte, place int64)
+	PublishSnapshot(topic string, frames [][]byte, place int64)
 	PublishLate(topic string, frame []byte, at time.Time, place int64)
 }
 

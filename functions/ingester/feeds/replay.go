@@ -317,8 +317,6 @@ func cursorText(topic string, fresh, late int64) string {
 	return c.Text()
 }
 
-// withCursor is a frame with the present cursor. The caller holds the lock of [arriving].
-func (b *base) withCursor(about string, frame []byte) []byte {
-	at := int64(b.arriving.next(false))
-	return hub.WithCursor(frame, cursorText(b.topicName(about), at, at))
-}
+// present is the place up to which all events were published. The caller holds the lock of
+// [arriving].
+func (b *base) present() int64 { return int64(b.arriving.next(false)) }

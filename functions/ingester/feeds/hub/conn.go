@@ -26,10 +26,11 @@ type conn struct {
 	events    ring
 	states    stateList
 	late      ring
-	again     item  // what is to be sent before all else, where its frame is not nil: again, or as the next of a snapshot; never an event
-	bytes     int   // of replies and events, late ones too
-	pushed    int64 // place of the newest event that was queued and is not late
-	held      int   // how much is about to be replayed, or being
+	again     item              // what is to be sent before all else, where its frame is not nil: again, or as the next of a snapshot; never an event
+	bytes     int               // of replies and events, late ones too
+	pushed    int64             // place of the newest event that was queued and is not late
+	held      int               // how much is about to be replayed, or being
+	awaited   map[string]uint64 // topics of [Hub.Await]: the turn of that
 	sent      uint64
 	discarded uint64
 
@@ -80,6 +81,7 @@ type item struct {
 	rest  [][]byte      // of the snapshot or of what is replayed, after this frame
 
 	place       int64   // in the order of all events, see [Hub.PublishAt]; 0 for none
+	whole       int64   // of the last frame of a snapshot that lacks nothing: its place; else 0
 	fresh, late int64   // how far the client has events with it, and with it late ones, where it is shown a cursor
 	replay      *replay // nil: it is not replayed
 }
@@ -114,6 +116,9 @@ func (c *conn) unsubscribe(name string) bool {
 	c.ctl.Lock()
 	defer c.ctl.Unlock()
 	s := c.subs[name]
+	c.mu.Lock()
+	delete(c.awaited, name)
+	c.mu.Unlock()
 	if s == nil {
 		return false
 	}
@@ -172,6 +177,11 @@ func (c *conn) replay(topics []string, r Replayed, done func()) error {
 		if c.subs[name] == nil {
 			c.subs[name] = c.hub.join(c, name, true)
 		}
+		if t := c.subs[name].topic; t.Place == nil || t.Place() != 0 {
+			c.mu.Lock()
+			delete(c.awaited, name) // from now on it is held
+			c.mu.Unlock()
+		}
 		if len(topics) == 1 { // it ends with the subscription
 			it.sub = c.subs[name]
 		}
@@ -184,6 +194,36 @@ func (c *conn) replay(topics []string, r Replayed, done func()) error {
 	}
 	it.frame, it.rest, it.place, it.replay.places = r.Frames[0], r.Frames[1:], r.Places[0], r.Places[1:]
 	return c.queue(it)
+}
+
+// await is [Hub.Await].
+func (c *conn) await(topic string) {
+	c.ctl.Lock()
+	defer c.ctl.Unlock()
+	if c.subs[topic] != nil {
+		return // it has begun
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.awaited == nil {
+		c.awaited = map[string]uint64{}
+	}
+	c.awaited[topic] = c.turn
+}
+
+// lacks reports whether something is awaited with which a cursor of a frame would do away. The
+// caller holds c.mu.
+func (c *conn) lacks(it *item) bool {
+	if it.sub != nil {
+		_, awaited := c.awaited[it.sub.topic.name]
+		return awaited
+	}
+	for _, turn := range c.awaited {
+		if it.turn > turn {
+			return true
+		}
+	}
+	return false
 }
 
 // hold has frames shown without a cursor until what is about to be replayed is sent.
@@ -253,7 +293,7 @@ func (c *conn) push(s *subscription, p *published) bool {
 		if s.waiting && !s.snapshot {
 			c.states.remove(s)
 		}
-		c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame, place: p.place})
+		c.events.push(item{kind: eventItem, turn: c.draw(), sub: s, frame: frame, place: p.place, whole: p.whole})
 		c.pushed = max(c.pushed, p.place)
 	}
 	c.bytes += len(frame)
@@ -286,6 +326,9 @@ func (c *conn) shed() {
 			c.bytes -= len(dropped.frame)
 			if !dropped.sub.ended {
 				c.discarded++
+				if dropped.whole != 0 {
+					delete(c.awaited, dropped.sub.topic.name) // as any event that is dropped
+				}
 			}
 		}
 	}
@@ -317,10 +360,13 @@ func (c *conn) dequeue() (item, bool) {
 // late ones may wait behind all others.
 func (c *conn) mark(it *item) {
 	switch r := it.replay; {
+	case it.whole != 0 && len(it.rest) == 0: // whatever waits beside it
+		it.fresh, it.late = it.whole, it.whole
+		delete(c.awaited, it.sub.topic.name)
 	case it.place == 0:
 	case r != nil && c.held == 1: // nothing but itself
 		it.fresh, it.late = max(r.Fresh, it.place), max(r.Late, it.place)
-	case c.held > 0:
+	case c.held > 0 || len(c.awaited) > 0 && c.lacks(it):
 		it.fresh = 0
 	case it.kind == lateItem:
 		it.fresh, it.late = max(c.pushed, it.place), it.place

@@ -21,6 +21,10 @@
 // event of [Hub.PublishLate] waits until there is nothing else to send, in a queue of
 // the same bounds, and is dropped before the others.
 //
+// A frame with a place in the order of all events is sent with a cursor ([Config.Cursor]), with
+// which a client that comes back is sent what it lacks. None is sent while the client lacks
+// something that is still to come and lies before it: see [Hub.Hold] and [Hub.Await].
+//
 // # Where work waits, and who does it
 //
 // [Hub.Run] owns every goroutine. A fixed number of senders take connections

@@ -76,6 +76,10 @@ type Topic struct {
 	// calls [Hub.Publish]. The hub holds it while it takes a snapshot, so that
 	// what the snapshot shows is what was published. It may be shared by topics.
 	Guard sync.Locker
+	// Place is up to which place in the order of all events who has the snapshot has those of the
+	// topic, 0 where it lacks some: see [Hub.Await]. It is called under Guard, after Snapshot, and
+	// must not call the hub. nil: the topic has no such events.
+	Place func() int64
 	// Spacing is the least time between two states, of which a snapshot is one: what
 	// comes too early waits, and the newest waiting is sent when the time has come.
 	// 0: none.
@@ -240,6 +244,17 @@ func (h *Hub) Subscribe(id, topic string, reply []byte) error {
 	return err
 }
 
+// Await says that a connection is about to be subscribed to a topic with a Place, by
+// [Hub.Subscribe] or [Hub.Replay], and lacks what happened before. Until it is sent a snapshot
+// that lacks nothing, or what is replayed, or is unsubscribed, neither the frames of the topic nor
+// the replies queued from now on carry a cursor: with one the client would miss what the snapshot
+// is to show.
+func (h *Hub) Await(id, topic string) {
+	if c := h.conn(id); c != nil {
+		c.await(topic)
+	}
+}
+
 // Unsubscribe ends a subscription. What waits of it is withdrawn; a frame that
 // is being sent is not. It reports whether there was such a subscription.
 func (h *Hub) Unsubscribe(id, topic string) bool {
@@ -267,6 +282,17 @@ func (h *Hub) PublishAt(topic string, frame []byte, place int64) {
 	h.topicsMu.RUnlock()
 	if t != nil {
 		t.publish(frame, Event, place)
+	}
+}
+
+// PublishSnapshot publishes a whole snapshot to those who have one that lacks something, as events.
+// The place is that of [Topic.Place].
+func (h *Hub) PublishSnapshot(topic string, frames [][]byte, place int64) {
+	h.topicsMu.RLock()
+	t := h.topics[topic]
+	h.topicsMu.RUnlock()
+	if t != nil {
+		t.publishSnapshot(frames, place)
 	}
 }
 
@@ -369,11 +395,11 @@ func (h *Hub) shown(it *item) []byte {
 	if it.sub != nil {
 		topic = it.sub.topic.name
 	}
-	return WithCursor(it.frame, h.config.Cursor(topic, it.fresh, it.late))
+	return withCursor(it.frame, h.config.Cursor(topic, it.fresh, it.late))
 }
 
-// WithCursor is a new frame, an object that has members, with a cursor as one more.
-func WithCursor(frame []byte, cursor string) []byte {
+// withCursor is a new frame, an object that has members, with a cursor as one more.
+func withCursor(frame []byte, cursor string) []byte {
 	b := append(make([]byte, 0, len(frame)+len(cursor)+16), frame[:len(frame)-1]...)
 	return append(append(append(b, `,"cursor":"`...), cursor...), `"}`...)
 }

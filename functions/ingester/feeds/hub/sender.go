@@ -128,11 +128,9 @@ func (s *sender) run(ctx context.Context) {
 			s.hub.drop(c, ErrFinished)
 			continue
 		}
-		if it.kind == snapshotItem && it.frame == nil {
-			if it.frame, it.rest = it.sub.dequeue(); it.frame == nil {
-				served = c
-				continue
-			}
+		if it.kind == snapshotItem && it.frame == nil && !it.sub.dequeue(&it) {
+			served = c
+			continue
 		}
 		s.admitted = false
 		replaced, err := s.post(ctx, c, s.hub.shown(&it))

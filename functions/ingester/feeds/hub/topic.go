@@ -68,6 +68,7 @@ type published struct {
 	version uint64
 	at      time.Time // when a late event happened
 	place   int64     // in the order of all events, 0 for none
+	whole   int64     // see item
 }
 
 // heldMost bounds the finals that wait for Spacing. They arrive once per closed
@@ -191,7 +192,20 @@ func (t *topic) publishLate(frame []byte, at time.Time, place int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.version++
-	t.deliver(published{frame, late, t.version, at, place})
+	t.deliver(published{frame: frame, kind: late, version: t.version, at: at, place: place})
+}
+
+func (t *topic) publishSnapshot(frames [][]byte, place int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, frame := range frames {
+		t.version++
+		p := published{frame: frame, kind: Event, version: t.version}
+		if i == len(frames)-1 {
+			p.whole = place
+		}
+		t.deliver(p)
+	}
 }
 
 // hold passes a state on if the last one was long enough ago, and else keeps it
@@ -316,9 +330,9 @@ func (s *subscription) wantsLate(at time.Time) bool {
 	return s.replayed || s.topic.Snapshot == nil && !s.conn.At.After(at)
 }
 
-// dequeue returns the frames with which a subscription starts, nil where there
-// are none. What is published from then on is for the subscription.
-func (s *subscription) dequeue() (first []byte, rest [][]byte) {
+// dequeue takes the frames with which a subscription starts, and reports whether there
+// are any. What is published from then on is for the subscription.
+func (s *subscription) dequeue(it *item) bool {
 	t := s.topic
 	if t.Guard != nil {
 		t.Guard.Lock()
@@ -327,15 +341,22 @@ func (s *subscription) dequeue() (first []byte, rest [][]byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s.ended {
-		return nil, nil
+		return false
 	}
 	s.from = t.version
 	frames := t.Snapshot()
 	if len(frames) == 0 {
-		return nil, nil
+		return false
 	}
 	if t.Silence > 0 && t.last == nil {
 		t.last = frames[0]
 	}
-	return frames[0], frames[1:]
+	it.frame, it.rest = frames[0], frames[1:]
+	if t.Place != nil {
+		it.whole = t.Place()
+	}
+	s.conn.mu.Lock()
+	defer s.conn.mu.Unlock()
+	s.conn.mark(it)
+	return true
 }
