@@ -29,7 +29,7 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			return nil, err
 		}
 		if kind == "subscribe" {
-			from, err := channel.DecodeResume(m, c.feed.EventsOf(), s.clock())
+			from, err := channel.DecodeResume(m, c.feed.EventsOf(), list, s.clock())
 			if err != nil {
 				return nil, err
 			}

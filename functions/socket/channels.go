@@ -34,7 +34,7 @@ func (s *socket) channelMessage(ctx context.Context, c client, body []byte) ([]b
 		if err != nil {
 			return nil, err
 		}
-		from, err := channel.DecodeResume(o, sub.EventsOf(), s.clock())
+		from, err := channel.DecodeResume(o, sub.EventsOf(), []string{sub.User}, s.clock())
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -50,6 +51,7 @@ func (a Arrival) Or(ms int64) Arrival {
 type ArrivalCursor struct {
 	Fresh, Late Arrival
 	of          string // digest of what the events are of; "" is anything
+	page        string // digest of the request that it leads on, "" where it is none of a page
 }
 
 // CursorAt is the cursor of whoever has all events of something that arrived up to one; "" is
@@ -65,8 +67,18 @@ func CursorBetween(of string, fresh, late Arrival) ArrivalCursor {
 	return c
 }
 
-// Named is the cursor as one of some events.
-func (c *ArrivalCursor) Named(of string) ArrivalCursor { return CursorBetween(of, c.Fresh, c.Late) }
+// OfPage is the cursor as one that leads a request on, whatever page it is behind: whoever has it
+// has of the events only what the request asks for.
+func (c *ArrivalCursor) OfPage(request string) ArrivalCursor {
+	page := *c
+	page.page = cursorDigest(request)
+	return page
+}
+
+// LeadsOn reports whether the cursor is one of no page, or of one of some requests.
+func (c *ArrivalCursor) LeadsOn(requests ...string) bool {
+	return c.page == "" || slices.ContainsFunc(requests, func(r string) bool { return c.page == cursorDigest(r) })
+}
 
 // Before reports whether an event came after what the cursor stands for.
 func (c *ArrivalCursor) Before(a Arrival) bool {
@@ -87,7 +99,9 @@ func (c *ArrivalCursor) Text() string {
 	b := append(make([]byte, 0, 32), arrivalCursorVersion)
 	b = binary.AppendUvarint(b, uint64(c.Fresh))
 	b = binary.AppendVarint(b, int64(c.Fresh-c.Late))
-	b = append(b, c.of...)
+	if b = append(b, c.of...); c.page != "" {
+		b = append(append(b, anything[len(c.of):]...), c.page...)
+	}
 	return base64.RawURLEncoding.EncodeToString(append(b, checksum(b)))
 }
 
@@ -108,14 +122,24 @@ func ParseArrivalCursor(text string) (c ArrivalCursor, err error) {
 	if m <= 0 {
 		return c, errArrivalCursor
 	}
-	c = ArrivalCursor{Fresh: Arrival(fresh), Late: Arrival(fresh) - Arrival(behind), of: string(b[n+m:])}
-	if c.Fresh <= 0 || c.Late <= 0 || c.of != "" && len(c.of) != digestSize {
+	c = ArrivalCursor{Fresh: Arrival(fresh), Late: Arrival(fresh) - Arrival(behind)}
+	digests := string(b[n+m:])
+	if c.Fresh <= 0 || c.Late <= 0 || !slices.Contains([]int{0, digestSize, 2 * digestSize}, len(digests)) {
 		return ArrivalCursor{}, errArrivalCursor
+	}
+	if len(digests) > 0 {
+		c.of, c.page = digests[:digestSize], digests[digestSize:]
+	}
+	if c.of == anything {
+		c.of = ""
 	}
 	return c, nil
 }
 
-const digestSize = 4
+const (
+	digestSize = 4
+	anything   = "\x00\x00\x00\x00" // in place of the digest, before that of a page
+)
 
 // cursorDigest tells what cursors are of.
 func cursorDigest(of string) string {

@@ -11,6 +11,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/arrivals"
 	"quotary/shared/data/fills"
+	"quotary/shared/gate/channel"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 )
@@ -68,8 +69,8 @@ func TestAGapIsFilledBehindTheCursorOfAFrame(t *testing.T) {
 			t.Errorf("behind the third of %q arrived %v, want %v", of, got, want)
 		}
 		next := must.Get(market.ParseArrivalCursor(cursor))(t)
-		if next.Fresh != places[9] || !next.Is("fills") {
-			t.Errorf("the last page goes on at %d, want %d", next.Fresh, places[9])
+		if next.Fresh != places[9] || !next.Is(of) || next.Is("filled-orders") != (of == "") {
+			t.Errorf("the last page of %q goes on at %d, want %d", of, next.Fresh, places[9])
 		}
 	}
 }
@@ -95,6 +96,15 @@ func TestACursorOfSomethingElseIsRefused(t *testing.T) {
 		w.Get(t, w.SubKey, root+"/"+alice+"?cursor="+c.Text()).Refused(t, http.StatusBadRequest, "cursor")
 	}
 	c := market.CursorAt("", market.ArrivalAt(time.UnixMilli(first)))
+	for _, page := range []string{
+		channel.Page(channel.PageFills, bob, ""), channel.Page(channel.PageFills, alice, "BTC"), channel.Page(channel.PageOrders, alice, ""),
+	} {
+		other := c.OfPage(page)
+		w.Get(t, w.SubKey, root+"/"+alice+"?cursor="+other.Text()).Refused(t, http.StatusBadRequest, "cursor")
+	}
+	same := c.OfPage(channel.Page(channel.PageFills, alice, "BTC"))
+	apitest.Data[[]catalog.Fill](t, w.Get(t, w.SubKey, root+"/"+alice+"?coin=BTC&cursor="+same.Text()))
+	w.Get(t, w.SubKey, root+"/"+alice+"?coin=ETH&cursor="+same.Text()).Refused(t, http.StatusBadRequest, "cursor")
 	broken := c.Text()
 	w.Get(t, w.SubKey, root+"/"+alice+"?cursor="+broken[:len(broken)-1]).Refused(t, http.StatusBadRequest, "cursor")
 }

@@ -26,13 +26,13 @@ type reader struct {
 // byAddress returns the newest fills of an account, or those before a cursor, oldest first; or
 // what arrived behind the cursor of a frame.
 func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]catalog.Fill, error) {
-	feed := channel.FeedFills.EventsOf()
-	after, forward, err := api.ArrivalCursor(in.Cursor, feed, (&channel.Subscription{Type: channel.UserFills, User: string(in.Address)}).EventsOf())
+	page := channel.Page(channel.PageFills, string(in.Address), string(in.Coin))
+	after, forward, err := api.ArrivalCursor(in.Cursor, page, channel.FeedFills.EventsOf(), (&channel.Subscription{Type: channel.UserFills, User: string(in.Address)}).EventsOf())
 	if err != nil {
 		return nil, err
 	}
 	if forward {
-		return r.arrived(ctx, &in, after, feed)
+		return r.arrived(ctx, &in, after)
 	}
 	list := []catalog.Fill{}
 	rows := in.Cursor.Rows()
@@ -46,7 +46,7 @@ func (r *reader) byAddress(ctx context.Context, in catalog.FillsByAddressIn) ([]
 }
 
 // arrived returns the fills of an account that arrived behind a cursor.
-func (r *reader) arrived(ctx context.Context, in *catalog.FillsByAddressIn, after market.ArrivalCursor, feed string) ([]catalog.Fill, error) {
+func (r *reader) arrived(ctx context.Context, in *catalog.FillsByAddressIn, after market.ArrivalCursor) ([]catalog.Fill, error) {
 	page, next, err := arrivals.Page(ctx, r.series, fills.Name, after, int(in.Limit), func(from time.Time) iter.Seq2[market.Fill, error] {
 		return fills.From(ctx, r.log, string(in.Address), string(in.Coin), from)
 	}, func(f *market.Fill) (market.Arrival, int64) { return f.Arrived.At, f.Time })
@@ -57,7 +57,6 @@ func (r *reader) arrived(ctx context.Context, in *catalog.FillsByAddressIn, afte
 	for i := range page {
 		list[i] = fill(&page[i])
 	}
-	next = next.Named(feed)
 	api.SetNextArrival(ctx, next.Text())
 	return list, nil
 }

@@ -34,7 +34,7 @@ func newReader(log *store.Log, series *store.Series, views *store.Views, clock f
 // byAddress returns the newest orders of an account, or those before a cursor, each with its
 // newest status. An order that came to it behind the cursor is on an earlier page.
 func (r *reader) byAddress(ctx context.Context, in catalog.OrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	after, forward, err := api.ArrivalCursor(in.Cursor, channel.FeedFilledOrders.EventsOf())
+	after, forward, err := arrivalCursor(in.Cursor, channel.PageOrders, in.Address, in.Coin)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (r *reader) byAddress(ctx context.Context, in catalog.OrdersByAddressIn) ([
 
 // filledByAddress returns the orders of an account that were filled last, or before a cursor.
 func (r *reader) filledByAddress(ctx context.Context, in catalog.FilledOrdersByAddressIn) ([]catalog.OrderWrapper, error) {
-	after, forward, err := api.ArrivalCursor(in.Cursor, channel.FeedFilledOrders.EventsOf())
+	after, forward, err := arrivalCursor(in.Cursor, channel.PageFilledOrders, in.Address, in.Coin)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +65,11 @@ func (r *reader) filledByAddress(ctx context.Context, in catalog.FilledOrdersByA
 	return wrapped(newest(ctx, rows, orders.FilledBefore(ctx, r.log, of, api.Since(rows), int(in.Limit)+1), in.Limit))
 }
 
+// arrivalCursor reads a cursor of arrival of a page, see [api.ArrivalCursor].
+func arrivalCursor(c catalog.EventCursor, list string, address catalog.Address, coin catalog.Coin) (after market.ArrivalCursor, forward bool, err error) {
+	return api.ArrivalCursor(c, channel.Page(list, string(address), string(coin)), channel.FeedFilledOrders.EventsOf())
+}
+
 // arrived returns each status of an account's orders that arrived behind a cursor.
 func (r *reader) arrived(ctx context.Context, address, coin string, after market.ArrivalCursor, limit int, names ...string) ([]catalog.OrderWrapper, error) {
 	page, next, err := arrivals.Page(ctx, r.series, orders.OtherName, after, limit, func(from time.Time) iter.Seq2[market.OrderStatus, error] {
@@ -73,7 +78,6 @@ func (r *reader) arrived(ctx context.Context, address, coin string, after market
 	if err != nil {
 		return nil, api.TooFar(err)
 	}
-	next = next.Named(channel.FeedFilledOrders.EventsOf())
 	api.SetNextArrival(ctx, next.Text())
 	return wrapped(page, nil)
 }

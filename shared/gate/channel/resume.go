@@ -37,6 +37,24 @@ func (s *Subscription) About() string {
 	return about
 }
 
+// Lists of events over HTTP that cursors lead through, see [Page].
+const (
+	PageFills        = "fills"
+	PageOrders       = "orders"
+	PageFilledOrders = "filled-orders"
+)
+
+// Page names what the pages of a list have: the events of an address, and of a coin or of any "".
+func Page(list, address, coin string) string { return list + " " + address + " " + coin }
+
+// pagesOf names the pages that have all that a subscription to an address shows.
+func pagesOf(of, address string) []string {
+	if of == FeedFilledOrders.EventsOf() {
+		return []string{Page(PageFilledOrders, address, ""), Page(PageOrders, address, "")}
+	}
+	return []string{Page(PageFills, address, "")}
+}
+
 // EventsOf names what cursors of a feed of addresses are of, whatever the address; "" where it
 // shows no events with cursors.
 func (f Feed) EventsOf() string {
@@ -46,14 +64,19 @@ func (f Feed) EventsOf() string {
 	return ""
 }
 
-// DecodeResume reads where what a message asks for begins. Of what shows no events with cursors
-// it is not read. Its error is a [*strictjson.Error].
-func DecodeResume(o strictjson.Object, of string, now time.Time) (r Resume, err error) {
+// DecodeResume reads where what a message asks for begins, about some addresses or none. Of what
+// shows no events with cursors it is not read. A cursor that was paged on is one of the address of
+// the pages alone, and of all its coins. Its error is a [*strictjson.Error].
+func DecodeResume(o strictjson.Object, of string, addresses []string, now time.Time) (r Resume, err error) {
 	given := func(name string) bool { raw, ok := o[name]; return of != "" && ok && string(raw) != "null" }
 	if given("cursor") {
 		err = o.Text("cursor", func(text []byte) error {
 			c, err := market.ParseArrivalCursor(string(text))
-			if err == nil && !c.Is(of) {
+			var pages []string
+			if len(addresses) == 1 {
+				pages = pagesOf(of, addresses[0])
+			}
+			if err == nil && (!c.Is(of) || !c.LeadsOn(pages...)) {
 				err = errors.New("that of an earlier frame, reply or answer about the same")
 			}
 			r.Cursor = string(text)
