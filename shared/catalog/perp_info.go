@@ -9,11 +9,11 @@ import (
 // The pass to the venue's own kind of question, and states of many accounts.
 var (
 	// Answers the venue's own kinds of question, by the type in the body.
-	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments, VenueAccounts)
+	Info = route[InfoIn, json.RawMessage]("POST", "/upgrade/v2/hl/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(VenueTrades, VenueMeta, VenueMids, VenueContexts, VenueBooks, VenueFills, VenueOrders, VenueLedgers, VenuePayments, VenueAccounts).fromVenue()
 
 	// Answers the same questions exactly as the venue does, for clients of the venue: without an
 	// envelope, and with its text and status 422 for what it would not take.
-	VenueInfo = addition[InfoIn, VenueAnswer]("POST", "/upgrade/v2/hl/venue/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(Info.Needs...)
+	VenueInfo = addition[InfoIn, VenueAnswer]("POST", "/upgrade/v2/hl/venue/info", PerpInfo, action("HL_INFO"), EnvelopeB).needs(Info.Needs...).fromVenue()
 )
 
 var _ = does(PerpInfo, readLog, readSeries, loadSeries, readViews,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -75,7 +76,7 @@ func (i *info) portfolio(ctx context.Context, in *catalog.InfoIn) (json.RawMessa
 			if scope == market.ScopePerp {
 				name = "perp" + strings.ToUpper(window[:1]) + window[1:]
 			}
-			list = append(list, [2]any{name, curveOf(&c, scope, accountlookup.PortfolioDays[window], api.Now(ctx).UnixMilli())})
+			list = append(list, [2]any{name, curveOf(ctx, &c, scope, accountlookup.PortfolioDays[window])})
 		}
 	}
 	return api.Encode(list)
@@ -88,12 +89,17 @@ type portfolioCurve struct {
 	Vlm                 *string  `json:"vlm"`
 }
 
-func curveOf(c *accountlookup.Curve, s market.Scope, days, now int64) portfolioCurve {
+func curveOf(ctx context.Context, c *accountlookup.Curve, s market.Scope, days int64) portfolioCurve {
 	of := portfolioCurve{AccountValueHistory: [][2]any{}, PnlHistory: [][2]any{}}
 	if c.TraderStats == nil {
 		return of
 	}
-	w, volume := c.Window(s, days, now)
+	now, from := api.Now(ctx), time.UnixMilli(0)
+	if days > 0 {
+		from = now.Add(-time.Duration(days) * 24 * time.Hour)
+	}
+	w, volume := c.Window(s, days, now.UnixMilli())
+	accountlookup.Began(ctx, &w, from.UnixMilli())
 	for _, v := range w.Values {
 		of.AccountValueHistory = append(of.AccountValueHistory, [2]any{v.Time, market.Text(v.Value.Decimal())})
 	}

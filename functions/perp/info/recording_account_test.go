@@ -134,7 +134,12 @@ func TestARecordedPortfolioIsServedAsThePastOfAnAccount(t *testing.T) {
 			accountstats.PastRow(user, &accountstats.Past{Venue: past}),
 		}))
 		want := portfolioOf(t, recorded.Response)
-		got := portfolioOf(t, apitest.Data[json.RawMessage](t, w.ask(t, fmt.Sprintf(`{"type":"portfolio","user":%q}`, user))))
+		answer := w.ask(t, fmt.Sprintf(`{"type":"portfolio","user":%q}`, user))
+		got := portfolioOf(t, apitest.Data[json.RawMessage](t, answer))
+		until := time.UnixMilli(past.Until).UTC().Format(time.RFC3339)
+		if source := answer.Header[catalog.HeaderDataSource]; source != "venue until "+until || answer.Header[catalog.HeaderDataSince] == "" {
+			t.Errorf("the answer is of %q since %q, want that of the venue until %s", source, answer.Header[catalog.HeaderDataSince], until)
+		}
 		for name, window := range got {
 			if len(window) < 2 {
 				t.Errorf("%s of %s has %d points", name, user, len(window))

@@ -9,19 +9,7 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
 	"quotary/shared/service/accountlookup"
-	"quotary/shared/store/retention"
 )
-
-// began says in the headers since when a curve is known, where it was asked for from an earlier
-// time on, ms, and until when it is what the venue says.
-func began(ctx context.Context, w *accountstats.Worth, from int64) {
-	if w.Since > from {
-		retention.Reached(ctx, time.UnixMilli(w.Since).UTC())
-	}
-	if w.VenueUntil > 0 {
-		retention.FromVenue(ctx, time.UnixMilli(w.VenueUntil).UTC())
-	}
-}
 
 // since is when a curve of one of many accounts begins, where it was asked for from an earlier
 // time on.
@@ -45,7 +33,7 @@ func (r *reader) portfolio(ctx context.Context, in catalog.PortfolioIn) ([]catal
 	list := make([]catalog.PortfolioScope, 0, len(scopes))
 	for _, s := range [...]string{"all", "perp"} {
 		w, volume := c.Window(scopes[s], accountlookup.PortfolioDays[in.Window], now)
-		began(ctx, &w, from)
+		accountlookup.Began(ctx, &w, from)
 		one := catalog.PortfolioScope{Window: in.Window, Scope: s}
 		if len(w.Values) > 0 {
 			values := points(w.Values)
@@ -77,7 +65,7 @@ func (r *reader) pnls(ctx context.Context, in catalog.PnlsIn) ([]catalog.PnlPoin
 	}
 	from, now := window(api.Now(ctx), int64(in.Period))
 	w, _ := c.Window(market.ScopeAll, int64(in.Period), now)
-	began(ctx, &w, from)
+	accountlookup.Began(ctx, &w, from)
 	if len(w.Values) == 0 {
 		return nil, nil
 	}
@@ -125,7 +113,7 @@ func (r *reader) maxDrawdown(ctx context.Context, in catalog.MaxDrawdownIn) (d c
 		}
 		if c.TraderStats != nil {
 			w := c.Worth(nil, market.ScopePerp, from, now)
-			began(ctx, &w, from)
+			accountlookup.Began(ctx, &w, from)
 			d = drawdown(w.Values)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/hourmarks"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // Curve is how an account trades, and what it was worth until now.
@@ -128,6 +129,17 @@ const (
 
 // PortfolioDays are the days of the windows of a portfolio, by their names; 0 is all time.
 var PortfolioDays = map[string]int64{"day": 1, "week": 7, "month": 30, "allTime": 0}
+
+// Began says in the headers of an answer since when a curve is known, where it was asked for from an
+// earlier time on, ms, and until when it is what the venue says.
+func Began(ctx context.Context, w *accountstats.Worth, from int64) {
+	if w.Since > from {
+		retention.Reached(ctx, time.UnixMilli(w.Since).UTC())
+	}
+	if w.VenueUntil > 0 {
+		retention.FromVenue(ctx, time.UnixMilli(w.VenueUntil).UTC())
+	}
+}
 
 // Window is a part of an account in a number of days up to now, or in all time for 0: its
 // values, some 200 of them at most a year (all full hours of 7 days, every sixth of 30, else
