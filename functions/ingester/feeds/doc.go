@@ -23,7 +23,8 @@
 //
 // Each event gets a place in the order of arrival when a source delivers it ([arriving]), is
 // published with a cursor of that place, and stored with it: a subscription that names a cursor
-// begins with what arrived behind it ([replay]).
+// begins with what arrived behind it ([replay]). No cursor is ahead of
+// what a snapshot is still to show: see [hub.Hub.Await].
 //
 // Nothing here is state that must survive: after a restart the table says who is
 // connected, and every subscription starts with a new snapshot. Events of the feeds of

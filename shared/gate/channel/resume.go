@@ -86,12 +86,12 @@ func DecodeResume(o strictjson.Object, of string, addresses []string, now time.T
 	if err == nil && given("since") {
 		r.Since, err = strconv.ParseInt(strings.Trim(string(o["since"]), `"`), 10, 64)
 		switch {
-		case err != nil || r.Since <= 0:
-			err = strictjson.Errorf("since %s is not accepted: it must be a time in milliseconds", strictjson.Shown(o["since"]))
+		case err != nil || r.Since < 0:
+			err = strictjson.Errorf("since %s is not accepted: it must be a time in milliseconds since 1970", strictjson.Shown(o["since"]))
 		case r.Cursor != "":
 			err = strictjson.Errorf("cursor and since are both given: one of them is accepted")
 		}
-		r.Since = min(r.Since, now.UnixMilli())
+		r.Since = min(max(r.Since, 1), now.UnixMilli()) // 0 is without
 	}
 	return r, err
 }

@@ -46,3 +46,21 @@ func TestThePagesOfAnAddressLeadToASubscriptionToIt(t *testing.T) {
 		}
 	}
 }
+
+func TestASinceIsATimeThatHasCome(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_800_000_000_000)
+	for text, want := range map[string]int64{
+		`0`: 1, `1000`: 1000, `"1000"`: 1000, `1800000000000`: 1_800_000_000_000, `1900000000000`: 1_800_000_000_000, `null`: 0,
+		`-1`: -1, `"now"`: -1, `1.5`: -1, `[]`: -1,
+	} {
+		o := must.Get(strictjson.Decode([]byte(`{"since":`+text+`}`), "message"))(t)
+		r, err := DecodeResume(o, "fills", []string{alice}, now)
+		switch {
+		case want < 0 && (err == nil || !strings.Contains(err.Error(), "since")):
+			t.Errorf("since %s is accepted: %v", text, err)
+		case want >= 0 && (err != nil || r != Resume{Since: want}):
+			t.Errorf("since %s is %+v, %v", text, r, err)
+		}
+	}
+}
