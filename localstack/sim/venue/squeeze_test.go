@@ -30,7 +30,7 @@ func TestEveryKindOfLiquidationComesAboutOnceAMinute(t *testing.T) {
 	for name, modes := range map[string]bool{"without modes": false, "with modes": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := &Venue{eng: newEngine(9, 400, Config{FillsPerSecond: 15, HistoryFills: 480, JumpEvery: 48 * time.Hour, LiquidateEvery: time.Minute}.rates(), modes)}
+			v := &Venue{eng: newEngine(4, 400, Config{FillsPerSecond: 15, HistoryFills: 480, JumpEvery: 48 * time.Hour, LiquidateEvery: time.Minute}.rates(), modes)}
 			e := v.eng
 			step := func(to int64) {
 				if e.step(to); e.audit() != nil {
