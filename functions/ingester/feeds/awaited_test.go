@@ -3,12 +3,15 @@ package feeds
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	filldata "quotary/shared/data/fills"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
 
@@ -89,5 +92,63 @@ func TestNoCursorIsAheadOfWhatASnapshotIsToShow(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// An ingester may end while it shows again what came behind a cursor: the next one shows it once
+// more to who stayed, unless that was long before.
+func TestWhatMayNotHaveBeenShownAgainIsShownByTheNextRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now := time.Now()
+	w.set(now)
+	w.config = func(c *Config) { c.Venue, c.Idle = nil, 24*time.Hour }
+	f, stop := w.run()
+	w.caughtUp(f)
+	storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, fill(1, now.Add(-time.Hour), "BTC"))
+	clients := []*recorder{w.recorders(now.Add(-2 * time.Hour).UnixMilli())[0], w.recorders(now.Add(-2 * time.Hour).UnixMilli())[3]}
+	has := func(c *recorder, times int) {
+		t.Helper()
+		w.eventually(fmt.Sprint(c.name, " has it ", times, " times"), func() bool {
+			c.take()
+			return slices.Equal(c.got, slices.Repeat([]string{"1"}, times))
+		})
+	}
+	meter := connections.NewMeter(w.table, connections.Budget{})
+	replied := func(f *Feeds, c *recorder) {
+		t.Helper()
+		w.eventually("a reply is noted", func() bool {
+			must.Do(t, meter.Ping(t.Context(), c.conn, 17))
+			body := must.Get(f.Series.Checkpoint(t.Context(), repliesSource))(t)
+			ms, err := strconv.ParseInt(string(body), 10, 64)
+			return err == nil && ms >= w.clock().Add(-saveEvery).UnixMilli()
+		})
+	}
+	for _, c := range clients {
+		c.begin()
+		has(c, 1)
+	}
+	w.set(now.Add(time.Second))
+	replied(f, clients[0])
+	stop()
+
+	f, stop = w.run()
+	for _, c := range clients {
+		has(c, 2)
+	}
+	w.set(now.Add(2 * time.Minute))
+	replied(f, clients[0])
+	stop()
+
+	f, _ = w.run()
+	w.caughtUp(f)
+	for _, c := range clients {
+		before := c.cursor
+		w.eventually("a cursor", func() bool {
+			must.Do(t, meter.Ping(t.Context(), c.conn, 17))
+			c.take()
+			return c.cursor != before
+		})
+		has(c, 2)
 	}
 }

@@ -299,9 +299,10 @@ func (f *Feeds) addAddresses(ctx context.Context, e *connections.AddressesAdded)
 	}
 }
 
-// newResume is nil where a subscription begins now, or has begun under an earlier run.
+// newResume is nil where a subscription begins now, or has begun under an earlier run so long
+// before that ended that all was shown.
 func (f *Feeds) newResume(name string, p publisher, from channel.Resume, subjects []string, at time.Time, found bool) *replay {
-	if f.begunBefore(at, found) {
+	if f.begunBefore(at.Add(replayMay), found) {
 		return nil
 	}
 	return newReplay(name, p, from, subjects)
