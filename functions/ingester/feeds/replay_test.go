@@ -256,6 +256,11 @@ func TestAQuietSubscriptionIsResumedFromWhatItWasTold(t *testing.T) {
 	n.trade(1, time.Now().Add(-time.Second))
 	n.ledgerUpdate(1, time.Now().Add(-time.Second))
 	w.ingest(n)
+	for _, c := range w.recorders(time.Now().Add(-time.Minute).UnixMilli()) {
+		c.lives = 100 // whose names are not those of the others
+		c.begin()
+		w.eventually(c.name+" have come", func() bool { c.take(); return len(c.got) > 0 })
+	}
 	meter := connections.NewMeter(w.table, connections.Budget{})
 	clients := w.recorders(0)
 	for _, c := range clients {
