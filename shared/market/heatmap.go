@@ -2,6 +2,7 @@ package market
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -47,14 +48,15 @@ func (v *MarkedTable) Heatmap(coin string, width, lower, upper Decimal) (h Heatm
 			continue
 		}
 		h.Known++
-		if px < from || to > 0 && px >= to {
+		number := bucket(uint64(px))
+		if px < from || to > 0 && px >= to || number == math.MaxInt64 {
 			continue
 		}
 		side := &longs
 		if row.Size < 0 {
 			side = &shorts
 		}
-		side.add(bucket(uint64(px)), row, value)
+		side.add(number, row, value)
 	}
 	h.Longs, h.Shorts = longs.buckets(c), shorts.buckets(c)
 	return h
@@ -85,7 +87,7 @@ func (v *MarkedTable) Span(coin string) (low, high Decimal, ok bool) {
 func (c *MarkedCoin) whole(px Decimal) int64 {
 	n, err := px.Mul(udecimal.MustFromUint64(tens[c.PricePlaces], 0)).Ceil().Int64()
 	if err != nil {
-		return 1<<63 - 1
+		return math.MaxInt64
 	}
 	return n
 }
@@ -107,10 +109,10 @@ func (c *MarkedCoin) bucketer(width Decimal) func(px uint64) int64 {
 	return func(px uint64) int64 {
 		high, low := bits.Mul64(px, times)
 		if high >= per {
-			return 1<<63 - 1 // finer than any that is listed
+			return math.MaxInt64 // too many for a number: it is not listed
 		}
 		n, _ := bits.Div64(high, low, per)
-		return int64(min(n, 1<<63-1)) //nolint:gosec // it is
+		return int64(min(n, math.MaxInt64)) //nolint:gosec // it is
 	}
 }
 

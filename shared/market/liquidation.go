@@ -273,24 +273,51 @@ func DigestOf(address string) (d AddressDigest) {
 	return d
 }
 
+// LiquidationSum sums up events and buckets. What is counted once is put in order when all is there,
+// so that many buckets of many accounts take no longer than their digests do to be sorted. The zero
+// value has none.
+type LiquidationSum struct{ all LiquidationStats }
+
 // Add takes an event.
-func (s *LiquidationStats) Add(e *LiquidationEvent) {
-	one := LiquidationStats{Addresses: []AddressDigest{DigestOf(e.Address)}}
+func (s *LiquidationSum) Add(e *LiquidationEvent) {
 	if e.Long {
-		one.Longs, one.LongValue, one.LongPnl = 1, e.Value, e.Pnl
+		s.all.Longs, s.all.LongValue, s.all.LongPnl = s.all.Longs+1, s.all.LongValue.Add(e.Value), s.all.LongPnl.Add(e.Pnl)
 	} else {
-		one.Shorts, one.ShortValue, one.ShortPnl = 1, e.Value, e.Pnl
+		s.all.Shorts, s.all.ShortValue, s.all.ShortPnl = s.all.Shorts+1, s.all.ShortValue.Add(e.Value), s.all.ShortPnl.Add(e.Pnl)
 	}
-	s.Merge(&one)
+	s.all.Addresses = append(s.all.Addresses, DigestOf(e.Address))
+}
+
+// Coin notes a coin of which there are events.
+func (s *LiquidationSum) Coin(name string) { s.all.Coins = append(s.all.Coins, name) }
+
+// Merge takes the events of a bucket.
+func (s *LiquidationSum) Merge(d *LiquidationStats) {
+	s.all.count(d)
+	s.all.Addresses, s.all.Coins = append(s.all.Addresses, d.Addresses...), append(s.all.Coins, d.Coins...)
+}
+
+// Stats is the sum as that of a bucket of a time, ms. Nothing is added to it afterwards.
+func (s *LiquidationSum) Stats(ms int64) LiquidationStats {
+	slices.SortFunc(s.all.Addresses, func(a, b AddressDigest) int { return bytes.Compare(a[:], b[:]) })
+	slices.Sort(s.all.Coins)
+	s.all.Addresses, s.all.Coins = slices.Compact(s.all.Addresses), slices.Compact(s.all.Coins)
+	s.all.Time = ms
+	return s.all
 }
 
 // Merge takes the events of another bucket. Time stays.
 func (s *LiquidationStats) Merge(d *LiquidationStats) {
+	s.count(d)
+	s.Addresses = union(s.Addresses, d.Addresses, func(a, b AddressDigest) int { return bytes.Compare(a[:], b[:]) })
+	s.Coins = union(s.Coins, d.Coins, strings.Compare)
+}
+
+// count takes the events of another bucket but for what is counted once.
+func (s *LiquidationStats) count(d *LiquidationStats) {
 	s.Longs, s.Shorts = s.Longs+d.Longs, s.Shorts+d.Shorts
 	s.LongValue, s.ShortValue = s.LongValue.Add(d.LongValue), s.ShortValue.Add(d.ShortValue)
 	s.LongPnl, s.ShortPnl = s.LongPnl.Add(d.LongPnl), s.ShortPnl.Add(d.ShortPnl)
-	s.Addresses = union(s.Addresses, d.Addresses, func(a, b AddressDigest) int { return bytes.Compare(a[:], b[:]) })
-	s.Coins = union(s.Coins, d.Coins, strings.Compare)
 }
 
 // union has the elements of two lists, both in order, each once and in order. It may share what

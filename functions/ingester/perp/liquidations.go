@@ -209,13 +209,13 @@ func (p *liquidationEvents) add(minute *liquidatedMinute, part *market.Liquidati
 func (p *liquidationEvents) derive(r *engine.Reads, of touched) error {
 	minute := p.minutes[of.minute]
 	minute.derived[of.coin] = true
-	sum := market.LiquidationStats{Time: of.minute}
+	var sum, hour market.LiquidationSum
 	for _, s := range minute.seconds {
 		for i := range s.events {
 			e := &s.events[i]
 			switch of.coin {
 			case liquidations.All:
-				sum.Merge(&market.LiquidationStats{Coins: []string{e.Coin}})
+				sum.Coin(e.Coin)
 			case e.Coin:
 				if err := p.rank(r, e); err != nil {
 					return err
@@ -230,21 +230,21 @@ func (p *liquidationEvents) derive(r *engine.Reads, of touched) error {
 	if err != nil {
 		return err
 	}
-	row.Set(of.minute, sum)
+	row.Set(of.minute, sum.Stats(of.minute))
 
-	hour := market.LiquidationStats{Time: market.Hour1.StartMs(of.minute)}
-	for quarter := hour.Time; quarter < market.Hour1.NextMs(hour.Time); quarter = market.Minute15.NextMs(quarter) {
+	start := market.Hour1.StartMs(of.minute)
+	for quarter := start; quarter < market.Hour1.NextMs(start); quarter = market.Minute15.NextMs(quarter) {
 		row, err := p.sums.Row(r, of.coin, pairseries.Tiers[0], quarter)
 		if err != nil {
 			return err
 		}
 		row.Each(func(part *market.LiquidationStats) { hour.Merge(part) })
 	}
-	day, err := p.sums.Row(r, of.coin, pairseries.Tiers[1], hour.Time)
+	day, err := p.sums.Row(r, of.coin, pairseries.Tiers[1], start)
 	if err != nil {
 		return err
 	}
-	day.Set(hour.Time, hour)
+	day.Set(start, hour.Stats(start))
 	return nil
 }
 

@@ -66,14 +66,21 @@ func (w *whaleWatch) add(f *market.Fill, p *market.Positions) {
 
 // settle makes events of the changes of whales, by time. It calls take with each that is new.
 func (w *whaleWatch) settle(p *market.Positions, m *market.Markets, marks market.Marks, take func(*whales.Event)) {
-	accounts, events := map[string]*market.MarkedTable{}, []whales.Event{}
+	accounts, events := map[string]*whaleAccount{}, []whales.Event{}
 	for move, c := range w.changes {
-		t := accounts[move.user]
-		if t == nil {
-			t = p.TableOf(move.user, 0).Mark(m, marks)
-			accounts[move.user] = t
+		a := accounts[move.user]
+		if a == nil {
+			a = &whaleAccount{MarkedTable: p.TableOf(move.user, 0).Mark(m, marks)}
+			accounts[move.user] = a
+			if len(a.Totals) > 0 {
+				a.after = a.Totals[0]
+			}
+			a.before = a.after
 		}
-		if e, ok := whaleEvent(move, c, t, m, marks); ok && !w.newest.Has(&e) {
+		a.before += market.MicrosOf(worthOf(move.coin, c.before, m, marks)) - market.MicrosOf(worthOf(move.coin, c.after, m, marks))
+	}
+	for move, c := range w.changes {
+		if e, ok := whaleEvent(move, c, accounts[move.user], m, marks); ok && !w.newest.Has(&e) {
 			events = append(events, e)
 		}
 	}
@@ -85,24 +92,24 @@ func (w *whaleWatch) settle(p *market.Positions, m *market.Markets, marks market
 	}
 }
 
+// whaleAccount is an account that did something, with what its positions were worth together before
+// and after all that it did.
+type whaleAccount struct {
+	*market.MarkedTable
+	before, after market.Micros
+}
+
+// worthOf is the value of a size at the mark, USD; 0 where that is not known.
+func worthOf(coin string, size market.Decimal, m *market.Markets, marks market.Marks) market.Decimal {
+	usd, _ := m.Usd(coin, size.Abs().Mul(marks[coin]), marks)
+	return usd
+}
+
 // whaleEvent is what became of a position; ok is false where nothing did, and where its account is
 // no whale.
-func whaleEvent(move whaleMove, c *whaleChange, t *market.MarkedTable, m *market.Markets, marks market.Marks) (e whales.Event, ok bool) {
+func whaleEvent(move whaleMove, c *whaleChange, t *whaleAccount, m *market.Markets, marks market.Marks) (e whales.Event, ok bool) {
 	action, moved := market.ActionOf(c.before, c.after)
-	mark, marked := marks[move.coin]
-	if !moved || !marked {
-		return e, false
-	}
-	worth := func(size market.Decimal) market.Decimal {
-		usd, _ := m.Usd(move.coin, size.Abs().Mul(mark), marks)
-		return usd
-	}
-	total := market.Micros(0)
-	if len(t.Totals) > 0 {
-		total = t.Totals[0]
-	}
-	before := total + market.MicrosOf(worth(c.before)) - market.MicrosOf(worth(c.after))
-	if max(total, before) <= market.WhaleValue {
+	if _, marked := marks[move.coin]; !moved || !marked || max(t.before, t.after) <= market.WhaleValue {
 		return e, false
 	}
 	e = whales.Event{Time: move.ms, User: move.user, Coin: move.coin, Action: action, Size: c.after}
@@ -115,10 +122,10 @@ func whaleEvent(move whaleMove, c *whaleChange, t *market.MarkedTable, m *market
 			e.EntryPx = new(perp.EntryPx(c.was.Cost.Decimal(), c.before))
 		}
 	}
-	e.Value = worth(e.Size)
+	e.Value = worthOf(move.coin, e.Size, m, marks)
 	for i := range t.Rows {
 		if action != market.PositionClosed && t.Coins[t.Rows[i].Coin].Coin == move.coin {
-			describe(&e, t, i)
+			describe(&e, t.MarkedTable, i)
 		}
 	}
 	return e, true

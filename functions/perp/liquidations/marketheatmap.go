@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
+	"sort"
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
@@ -27,7 +27,7 @@ func (r *reader) marketHeatmap(ctx context.Context, in catalog.MarketHeatmapIn) 
 	}
 	if in.UpperPx != nil {
 		if upper = in.UpperPx.Decimal; upper.Cmp(lower) <= 0 {
-			return out, api.BadParameter("invalid upper_px: it must be above lower_px, %s", market.Text(lower))
+			return out, api.BadParameter("invalid upper_px: it must be above 0 and above lower_px")
 		}
 	}
 	t, err := r.positions.Of(ctx, string(in.Coin))
@@ -66,19 +66,19 @@ func nearest(h *market.Heatmap, mark, width market.Decimal) {
 // leastWidth is the least width above the one that was asked for with which all buckets between two
 // prices are answered: 1, 2 or 5 times a power of ten.
 func leastWidth(t markedpositions.Table, coin string, width, lower, upper market.Decimal) market.Decimal {
-	power := market.Micros(1).Decimal()
-	for {
+	var wider []market.Decimal
+	for power := catalog.LeastBucket; len(wider) < 60; power = power.Mul(market.DecimalFromInt(10)) {
 		for _, times := range [...]int64{1, 2, 5} {
-			wider := power.Mul(market.DecimalFromInt(times))
-			if wider.Cmp(width) <= 0 {
-				continue
-			}
-			if h := t.Heatmap(coin, wider, lower, upper); len(h.Longs)+len(h.Shorts) <= mostBuckets {
-				return wider
+			if one := power.Mul(market.DecimalFromInt(times)); one.Cmp(width) > 0 {
+				wider = append(wider, one)
 			}
 		}
-		power = power.Mul(market.DecimalFromInt(10))
 	}
+	at := sort.Search(len(wider)-1, func(i int) bool {
+		h := t.Heatmap(coin, wider[i], lower, upper)
+		return len(h.Longs)+len(h.Shorts) <= mostBuckets
+	})
+	return wider[at]
 }
 
 func answer(t markedpositions.Table, in *catalog.MarketHeatmapIn, h *market.Heatmap) catalog.MarketLiquidationHeatmap {
@@ -95,16 +95,21 @@ func answer(t markedpositions.Table, in *catalog.MarketHeatmapIn, h *market.Heat
 		out.Window.LowerPx = market.Text(border(slices.MinFunc(all, number).Number, width))
 		out.Window.UpperPx = market.Text(border(slices.MaxFunc(all, number).Number+1, width))
 	}
+	empty := len(h.Longs)+len(h.Shorts) == 0
 	if in.LowerPx != nil {
-		out.Window.LowerPx = market.Text(in.LowerPx.Decimal)
+		if out.Window.LowerPx = market.Text(in.LowerPx.Decimal); empty {
+			out.Window.UpperPx = out.Window.LowerPx
+		}
 	}
 	if in.UpperPx != nil {
-		out.Window.UpperPx = market.Text(in.UpperPx.Decimal)
+		if out.Window.UpperPx = market.Text(in.UpperPx.Decimal); empty && in.LowerPx == nil {
+			out.Window.LowerPx = out.Window.UpperPx
+		}
 	}
 	if in.IncludeMeta {
 		out.Meta = &catalog.MarketHeatmapMeta{OpenPositions: h.Open, WithLiqPrice: h.Known, BucketCount: int64(len(h.Longs) + len(h.Shorts)), Source: positionsSource}
 		if covered, known := t.Coverage(coin, t.Marks.Interests, t.Marks.Px); known {
-			out.Meta.Coverage = new(json.Number(covered.String()))
+			out.Meta.Coverage = new(covered.String())
 		}
 	}
 	return out

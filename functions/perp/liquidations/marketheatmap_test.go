@@ -61,6 +61,8 @@ func TestTheHeatmapOfTheMarket(t *testing.T) {
 		"?upperPx=108.91089&bucket_size=20":       "80.0 108.91089 long 80.0 short",
 		"?upperPx=108.910891&bucket_size=20":      "80.0 108.910891 long 80.0 short 100.0",
 		"?coin=ETH":                               "  long short",
+		"?lower_px=500":                           "500.0 500.0 long short",
+		"?upper_px=1":                             "1.0 1.0 long short",
 	} {
 		h := w.heatmap(t, query)
 		got := h.Window.LowerPx + " " + h.Window.UpperPx + " long"
@@ -102,7 +104,7 @@ func TestBadParametersOfTheHeatmapOfTheMarket(t *testing.T) {
 		"bucket_size=0":         "invalid bucket_size: ",
 		"bucketSize=-1":         "invalid bucket_size: ",
 		"bucket_size=wide":      "invalid bucket_size: ",
-		"lower_px=5&upper_px=5": "invalid upper_px: it must be above lower_px, 5.0",
+		"lower_px=5&upper_px=5": "invalid upper_px: it must be above 0 and above lower_px",
 		"lower_px=low":          "invalid lower_px: ",
 		"upperPx=-1":            "invalid upper_px: ",
 		"include_meta=yes":      "invalid include_meta: ",

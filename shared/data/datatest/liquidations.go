@@ -65,10 +65,13 @@ func addLiquidation(sums map[store.SeriesAt]pairseries.Pack[market.LiquidationSt
 		if sums[at] == nil {
 			sums[at] = pairseries.Pack[market.LiquidationStats]{}
 		}
-		sum := sums[at][start]
-		sum.Time = start
+		before := sums[at][start]
+		var sum market.LiquidationSum
+		sum.Merge(&before)
 		sum.Add(e)
-		sum.Merge(&market.LiquidationStats{Coins: coins})
-		sums[at][start] = sum
+		for _, coin := range coins {
+			sum.Coin(coin)
+		}
+		sums[at][start] = sum.Stats(start)
 	}
 }

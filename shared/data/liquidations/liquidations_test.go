@@ -179,11 +179,12 @@ func TestStoredSums(t *testing.T) {
 			for _, f := range someFills(t) {
 				e, _ := market.LiquidationOf(&f)
 				start := market.Minute1.StartMs(e.Time)
-				sum := pack[start]
-				sum.Time = start
+				before := pack[start]
+				var sum market.LiquidationSum
+				sum.Merge(&before)
 				sum.Add(&e)
-				sum.Merge(&market.LiquidationStats{Coins: []string{e.Coin}})
-				pack[start] = sum
+				sum.Coin(e.Coin)
+				pack[start] = sum.Stats(start)
 			}
 			return pack
 		}),

@@ -128,12 +128,12 @@ func minuteFrom(from time.Time) time.Time {
 }
 
 func window(ctx context.Context, series *store.Series, coin string, from time.Time, first []market.LiquidationEvent) (market.LiquidationStats, error) {
-	sum := market.LiquidationStats{Time: from.UnixMilli()}
+	var sum market.LiquidationSum
 	for i := range first {
 		if e := &first[i]; coin == All || e.Coin == coin {
 			sum.Add(e)
 			if coin == All {
-				sum.Merge(&market.LiquidationStats{Coins: []string{e.Coin}})
+				sum.Coin(e.Coin)
 			}
 		}
 	}
@@ -143,18 +143,18 @@ func window(ctx context.Context, series *store.Series, coin string, from time.Ti
 	if minute.Before(hour) {
 		minutes, err := Stats.Read(ctx, series, coin, time.Minute, pairseries.Window{From: minute, To: hour.Add(-time.Minute), Limit: 60})
 		if err != nil {
-			return sum, err
+			return market.LiquidationStats{}, err
 		}
 		parts = minutes
 	}
 	hours, err := Stats.Read(ctx, series, coin, time.Hour, pairseries.Window{From: hour, Limit: hoursMost})
 	if err != nil {
-		return sum, err
+		return market.LiquidationStats{}, err
 	}
 	for _, part := range append(parts, hours...) {
 		sum.Merge(&part)
 	}
-	return sum, nil
+	return sum.Stats(from.UnixMilli()), nil
 }
 
 // CoinStats is a sum of one coin.
@@ -241,12 +241,13 @@ func read(ctx context.Context, series *store.Series, coin string, width time.Dur
 		return nil, err
 	}
 	var list []market.LiquidationStats
-	for i := range parts {
-		at := parts[i].Time - (parts[i].Time-from)%width.Milliseconds()
-		if n := len(list); n == 0 || list[n-1].Time != at {
-			list = append(list, market.LiquidationStats{Time: at})
+	for len(parts) > 0 {
+		at, n := parts[0].Time-(parts[0].Time-from)%width.Milliseconds(), 0
+		var sum market.LiquidationSum
+		for ; n < len(parts) && parts[n].Time < at+width.Milliseconds(); n++ {
+			sum.Merge(&parts[n])
 		}
-		list[len(list)-1].Merge(&parts[i])
+		list, parts = append(list, sum.Stats(at)), parts[n:]
 	}
 	return list, nil
 }

@@ -1,6 +1,9 @@
 package catalog
 
-import "encoding/json"
+import "github.com/quagmt/udecimal"
+
+// LeastBucket is the least width of a bucket of a heat map, as fine as any liquidation price is.
+var LeastBucket = udecimal.MustFromInt64(1, 10)
 
 // Where positions would be liquidated.
 var (
@@ -16,7 +19,7 @@ type MarketHeatmapIn struct {
 	Coin        Coin     `query:"coin" default:"BTC"`
 	BucketSize  Decimal  `query:"bucket_size,bucketSize" default:"10" min:"0.0000000001"` // width of a bucket in prices
 	LowerPx     *Decimal `query:"lower_px,lowerPx" example:"60000"`                       // least liquidation price, inclusive
-	UpperPx     *Decimal `query:"upper_px,upperPx" example:"90000"`                       // greatest liquidation price, exclusive; above lower_px
+	UpperPx     *Decimal `query:"upper_px,upperPx" example:"90000"`                       // greatest liquidation price, exclusive; above 0 and lower_px
 	IncludeMeta bool     `query:"include_meta,includeMeta"`                               // also answer meta
 }
 
@@ -41,19 +44,19 @@ type MarketHeatmapWindow struct {
 
 // MarketHeatmapBucket sums up positions that are liquidated between two prices.
 type MarketHeatmapBucket struct {
-	LowerPx       string `json:"lower_px"` // inclusive
-	UpperPx       string `json:"upper_px"` // exclusive
+	LowerPx       string `json:"lower_px"`       // inclusive
+	UpperPx       string `json:"upper_px"`       // exclusive
 	PositionCount int64  `json:"position_count"` // open positions
-	AddressCount  int64  `json:"address_count"` // accounts that hold them
+	AddressCount  int64  `json:"address_count"`  // accounts that hold them
 	TotalSz       string `json:"total_sz"`       // base units
 	TotalNotional string `json:"total_notional"` // at the mark price as it is
 }
 
 // MarketHeatmapMeta says what a heat map is made of.
 type MarketHeatmapMeta struct {
-	OpenPositions int64        `json:"open_positions"` // known in the coin
-	WithLiqPrice  int64        `json:"with_liq_price"` // of these, whose liquidation price is known and above 0
-	BucketCount   int64        `json:"bucket_count"`   // in the answer
-	Source        string       `json:"source"`         // positions: the positions of accounts
-	Coverage      *json.Number `json:"coverage"`       // part of the open interest that open_positions are, 0 to 1; null where the exchange does not say it
+	OpenPositions int64   `json:"open_positions"` // known in the coin
+	WithLiqPrice  int64   `json:"with_liq_price"` // of these, whose liquidation price is known and above 0
+	BucketCount   int64   `json:"bucket_count"`   // in the answer
+	Source        string  `json:"source"`         // positions: the positions of accounts
+	Coverage      *string `json:"coverage"`       // part of the open interest that open_positions are, 0 to 1; null where the exchange does not say it
 }
