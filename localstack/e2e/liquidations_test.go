@@ -89,9 +89,6 @@ func TestLiquidationsAreTheVenuesTruth(t *testing.T) {
 	get := func(path string) func() client.Answer {
 		return func() client.Answer { return ask(t, key, "GET", hl+"/liquidations/"+path, nil) }
 	}
-	s := connect(t, key, "/ws")
-	s.send(subscription("subscribe", map[string]any{"type": "liquidations", "minValue": 1}))
-
 	eventually(t, "stat-by-coin", get("stat-by-coin?interval=60d"), func(list []liquidatedCoin) bool {
 		got := map[string]liquidatedCoin{}
 		for _, one := range list {
@@ -126,6 +123,8 @@ func TestLiquidationsAreTheVenuesTruth(t *testing.T) {
 		return len(h.TimePoints) > 0 && h.Meta.Coverage != nil && len(h.TimePoints[len(h.TimePoints)-1].LongLiquidations) > 0
 	})
 
+	s := connect(t, key, "/ws")
+	s.send(subscription("subscribe", map[string]any{"type": "liquidations", "minValue": 1}))
 	snapshot := false
 	s.await("a liquidation of now", 3*time.Minute, func(p pushed) bool {
 		if p.Channel != "liquidations" {

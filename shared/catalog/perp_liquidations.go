@@ -16,7 +16,7 @@ var (
 	EstimatedHeatmap = route[EstimatedHeatmapIn, EstimatedLiquidationHeatmap]("GET", "/upgrade/v2/hl/liquidations/estimated-heatmap", PerpLiquidations, action("HL_LIQUIDATIONS_MARKET_HEATMAP"), EnvelopeB).needs(VenueContexts)
 )
 
-var _ = does(PerpLiquidations, readSeries, checkpoint, readViews)
+var _ = does(PerpLiquidations, readSeries, readViews)
 
 // LiquidationStatIn selects the liquidations of a window that ends now.
 type LiquidationStatIn struct {

@@ -41,9 +41,6 @@ func newWhaleWatch() whaleWatch {
 	return whaleWatch{changes: map[whaleMove]*whaleChange{}, history: newSampler(whales.Intervals...)}
 }
 
-// mostChanges is how many changes wait before they are looked at.
-const mostChanges = 20_000
-
 // add takes in a fill, before the positions have it.
 func (w *whaleWatch) add(f *market.Fill, p *market.Positions) {
 	if market.IsSpot(f.Coin) {
