@@ -72,6 +72,7 @@ const (
 
 	mostTwaps     = 100_000   // some hundreds run at the venue at one time
 	mostTwapFills = 2_000_000 // it makes some 50,000 in two hours
+	mostRunFills  = 20_000    // of one, which has 240 slices in two hours
 )
 
 // Add takes in what a TWAP came to, and reports whether anything changed.
@@ -147,7 +148,7 @@ func (t *Twaps) AddFill(f *Fill) (changed bool) {
 	if found {
 		return changed
 	}
-	if t.fills >= mostTwapFills {
+	if t.fills >= mostTwapFills || len(run.Fills) >= mostRunFills {
 		t.LeftOut++
 		return changed
 	}

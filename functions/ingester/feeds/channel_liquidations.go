@@ -39,6 +39,7 @@ type liquidations struct {
 	base
 
 	events []market.LiquidationEvent // the newest of all, by time
+	kept   map[liquidationKey]bool   // the same
 
 	reading sync.Mutex // is held while the last are read
 	read    bool       // they are
@@ -60,7 +61,7 @@ func (f *liquidationFilter) shows(e *market.LiquidationEvent) bool {
 }
 
 func newLiquidations(b base) publisher {
-	return &liquidations{base: b, filters: map[string]*liquidationFilter{}}
+	return &liquidations{base: b, kept: map[liquidationKey]bool{}, filters: map[string]*liquidationFilter{}}
 }
 
 func (*liquidations) about(s *channel.Subscription) string { return s.About() }
@@ -156,24 +157,26 @@ func (ls *liquidations) load(ctx context.Context) error {
 
 // keep keeps an event, or a part of one, and reports whether it is a new one.
 func (ls *liquidations) keep(e *market.LiquidationEvent) bool {
-	at := len(ls.events) // most come last
-	for at > 0 && ls.events[at-1].Time > e.Time {
-		at--
+	behind := func(ms int64) int {
+		at, _ := slices.BinarySearchFunc(ls.events, ms, func(d market.LiquidationEvent, ms int64) int { return cmp.Compare(d.Time, ms) })
+		return at
 	}
-	second := market.Second1.StartMs(e.Time)
-	from, to := at, at
-	for from > 0 && ls.events[from-1].Time >= second {
-		from--
-	}
-	for to < len(ls.events) && ls.events[to].Time < second+1000 {
-		to++
-	}
-	if i := slices.IndexFunc(ls.events[from:to], func(d market.LiquidationEvent) bool { return d.Same(e) }); i >= 0 {
-		ls.events[from+i].Add(e)
+	key := keyOfLiquidation(e)
+	if ls.kept[key] {
+		for i := behind(key.second); i < len(ls.events); i++ {
+			if d := &ls.events[i]; d.Same(e) {
+				d.Add(e)
+				break
+			}
+		}
 		return false
 	}
-	ls.events = slices.Insert(ls.events, at, *e)
+	ls.kept[key] = true
+	ls.events = slices.Insert(ls.events, behind(e.Time+1), *e)
 	if n := len(ls.events) - liquidationsKept; n > liquidationsKept/10 {
+		for i := range ls.events[:n] {
+			delete(ls.kept, keyOfLiquidation(&ls.events[i]))
+		}
 		ls.events = slices.Clone(ls.events[n:])
 	}
 	return true
@@ -181,14 +184,17 @@ func (ls *liquidations) keep(e *market.LiquidationEvent) bool {
 
 // taken are the events of some fills, each whole, by the order of arrival.
 func (ls *liquidations) taken(list []market.Fill) (events []market.LiquidationEvent) {
+	at := map[liquidationKey]int{}
 	for i := range list {
 		e, ok := market.LiquidationOf(&list[i])
 		if !ok {
 			continue
 		}
-		if n := slices.IndexFunc(events, func(d market.LiquidationEvent) bool { return d.Same(&e) && d.Time == e.Time }); n >= 0 {
+		key := keyOfLiquidation(&e)
+		if n, has := at[key]; has {
 			events[n].Add(&e)
 		} else {
+			at[key] = len(events)
 			events = append(events, e)
 		}
 	}
@@ -310,9 +316,12 @@ type liquidationKey struct {
 	oid           int64
 }
 
+func keyOfLiquidation(e *market.LiquidationEvent) liquidationKey {
+	return liquidationKey{market.Second1.StartMs(e.Time), e.Address, e.Coin, e.Oid}
+}
+
 func (*liquidations) replay(about string, e *market.LiquidationEvent) replayed {
-	key := liquidationKey{market.Second1.StartMs(e.Time), e.Address, e.Coin, e.Oid}
-	return replayed{about, key, e.Arrival, e.Time, e.AppendJSON(nil)}
+	return replayed{about, keyOfLiquidation(e), e.Arrival, e.Time, e.AppendJSON(nil)}
 }
 
 func (*liquidations) replayFrame(_ string, bodies [][]byte) []byte { return liquidationsFrame(bodies) }

@@ -87,17 +87,18 @@ func (r *reader) estimatedHeatmap(ctx context.Context, in catalog.EstimatedHeatm
 	model := market.LiquidationModel{Window: int64(s.remembered) * s.step.Milliseconds()}
 	for i := range buckets {
 		b := &buckets[i]
-		if model.Add(b); b.Time >= s.first.UnixMilli() {
-			out.TimePoints = append(out.TimePoints, estimate(&model, b.Time, width, in.Leverage))
+		if model.Add(b); b.Time < s.first.UnixMilli() {
+			continue
+		}
+		out.TimePoints = append(out.TimePoints, estimate(&model, b.Time, width, in.Leverage))
+		if share, known := model.Placed(); known { // of the interval that runs the open interest comes late
+			out.Meta.Coverage = new(market.Text(share))
 		}
 	}
 	for i := range out.TimePoints {
 		out.Meta.BucketCount += int64(len(out.TimePoints[i].LongLiquidations) + len(out.TimePoints[i].ShortLiquidations))
 	}
 	out.Meta.RowCount = int64(len(out.TimePoints))
-	if share, known := model.Placed(); known {
-		out.Meta.Coverage = new(market.Text(share))
-	}
 	return out, nil
 }
 
