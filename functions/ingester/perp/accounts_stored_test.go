@@ -253,6 +253,7 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 	const moments = 4
 	accountEvents, marked := 0, int64(0)
 	points := map[market.Mode]int{} // of curves
+	waits := map[string]bool{}      // accounts whose orders were not all known at the moment before
 	for moment := range moments {
 		stop := g.begin()
 		latest := map[string][]string{}
@@ -279,7 +280,15 @@ func TestStoredAccountsAreWhatTheVenueSays(t *testing.T) {
 		must.Do(t, stop())
 		d := g.load()
 		for _, address := range slices.Sorted(maps.Keys(latest)) {
-			if list := d.check(address); len(list) > 0 {
+			list := d.check(address)
+			// On a slow machine an order may be told by the next answer about its account alone.
+			held := len(list) > 0 && !slices.ContainsFunc(list, func(line string) bool { return !strings.Contains(line, " hold: ") })
+			if held && !waits[address] {
+				waits[address] = true
+				continue
+			}
+			waits[address] = false
+			if len(list) > 0 {
 				t.Errorf("after event %d, account %s differs:\n%s\nafter its last events\n%s", accountEvents, address, strings.Join(list, "\n"), strings.Join(latest[address], "\n"))
 			}
 		}
