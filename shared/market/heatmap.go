@@ -62,27 +62,6 @@ func (v *MarkedTable) Heatmap(coin string, width, lower, upper Decimal) (h Heatm
 	return h
 }
 
-// Span is the least and the greatest price at which a position in a coin is liquidated; ok is false
-// where none is.
-func (v *MarkedTable) Span(coin string) (low, high Decimal, ok bool) {
-	least, most := int64(0), int64(0)
-	at := slices.IndexFunc(v.Coins, func(c MarkedCoin) bool { return c.Coin == coin })
-	for i := range v.Rows {
-		px := v.Values[i].LiquidationPx
-		if int(v.Rows[i].Coin) != at || px == 0 {
-			continue
-		}
-		if most == 0 || px < least {
-			least = px
-		}
-		most = max(most, px)
-	}
-	if most == 0 {
-		return low, high, false
-	}
-	return v.Coins[at].Price(least), v.Coins[at].Price(most), true
-}
-
 // whole is a price in the places of the coin, rounded up; what has no room is the greatest there is.
 func (c *MarkedCoin) whole(px Decimal) int64 {
 	n, err := px.Mul(udecimal.MustFromUint64(tens[c.PricePlaces], 0)).Ceil().Int64()
@@ -121,13 +100,12 @@ type heatSide []heatRow
 
 type heatRow struct {
 	bucket   int64
-	pool     uint32
 	size     int64
 	notional Micros
 }
 
 func (s *heatSide) add(bucket int64, row *OpenRow, value *MarkedValue) {
-	*s = append(*s, heatRow{bucket, row.Pool, max(row.Size, -row.Size), value.Value})
+	*s = append(*s, heatRow{bucket, max(row.Size, -row.Size), value.Value})
 }
 
 // buckets sums up. An account has one position in a coin, so that there are as many addresses.

@@ -308,9 +308,10 @@ func (s *LiquidationSum) Stats(ms int64) LiquidationStats {
 
 // Merge takes the events of another bucket. Time stays.
 func (s *LiquidationStats) Merge(d *LiquidationStats) {
-	s.count(d)
-	s.Addresses = union(s.Addresses, d.Addresses, func(a, b AddressDigest) int { return bytes.Compare(a[:], b[:]) })
-	s.Coins = union(s.Coins, d.Coins, strings.Compare)
+	var sum LiquidationSum
+	sum.Merge(s)
+	sum.Merge(d)
+	*s = sum.Stats(s.Time)
 }
 
 // count takes the events of another bucket but for what is counted once.
@@ -318,36 +319,6 @@ func (s *LiquidationStats) count(d *LiquidationStats) {
 	s.Longs, s.Shorts = s.Longs+d.Longs, s.Shorts+d.Shorts
 	s.LongValue, s.ShortValue = s.LongValue.Add(d.LongValue), s.ShortValue.Add(d.ShortValue)
 	s.LongPnl, s.ShortPnl = s.LongPnl.Add(d.LongPnl), s.ShortPnl.Add(d.ShortPnl)
-}
-
-// union has the elements of two lists, both in order, each once and in order. It may share what
-// they hold, and changes neither.
-func union[T comparable](a, b []T, compare func(a, b T) int) []T {
-	if len(a) == 0 {
-		return b
-	}
-	if len(b) == 0 {
-		return a
-	}
-	if len(b) == 1 {
-		if at, has := slices.BinarySearchFunc(a, b[0], compare); has {
-			return a
-		} else if at == len(a) {
-			return append(slices.Clip(a), b[0])
-		}
-	}
-	all := make([]T, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch c := compare(a[0], b[0]); {
-		case c < 0:
-			all, a = append(all, a[0]), a[1:]
-		case c > 0:
-			all, b = append(all, b[0]), b[1:]
-		default:
-			all, a, b = append(all, a[0]), a[1:], b[1:]
-		}
-	}
-	return append(append(all, a...), b...)
 }
 
 // Liquidations is how many events were summed up.

@@ -11,10 +11,9 @@ import (
 // and at which mark it is liquidated. It is read only, and may be shared.
 type MarkedTable struct {
 	*OpenTable
-	Coins    []MarkedCoin  // in the order of the table's
-	Values   []MarkedValue // in the order of its rows
-	Totals   []Micros      // of each account: the notional of its positions, USD
-	Unmarked int           // rows without a mark, or of a market that is not described: nothing is known of their values
+	Coins  []MarkedCoin  // in the order of the table's
+	Values []MarkedValue // in the order of its rows
+	Totals []Micros      // of each account: the notional of its positions, USD
 }
 
 // MarkedCoin is a coin with its mark.
@@ -30,7 +29,7 @@ type MarkedCoin struct {
 
 // MarkedValue is a position at its mark. Its amounts are units of the collateral.
 type MarkedValue struct {
-	Marked     bool
+	Marked     bool   // the coin has a mark, and its market is described; else nothing is known
 	Known      bool   // LiquidationPx is what it says
 	Usd        Micros // Value in USD; 0 where the collateral has no mark
 	Value      Micros // notional
@@ -116,7 +115,6 @@ func (v *MarkedTable) pool(first, end int) {
 		row, value := &v.Rows[i], &v.Values[i]
 		c := &v.Coins[row.Coin]
 		if !c.value(row, value) {
-			v.Unmarked++
 			known = known && v.Isolated(i)
 			continue
 		}

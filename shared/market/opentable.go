@@ -28,6 +28,11 @@ type OpenTable struct {
 	LeftOut int
 }
 
+// User is the address of who holds a row.
+func (t *OpenTable) User(row int) string {
+	return addressOf(t.Accounts[t.Pools[t.Rows[row].Pool].Account])
+}
+
 // OpenPool is what stands behind the cross positions of an account together: the cash of a
 // dex, or a balance behind all dexes with its token as their collateral.
 type OpenPool struct {

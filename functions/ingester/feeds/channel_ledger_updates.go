@@ -79,7 +79,7 @@ func newLedgerUpdates(b base) publisher {
 }
 
 func (ls *ledgerUpdates) topic(address string) hub.Topic {
-	return hub.Topic{Guard: ls.mu, Place: func() int64 { return ls.placeOf(address) }, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: ls.mu, Place: func() int64 { return ls.placeOf(!ls.cache.incomplete(address)) }, Snapshot: func() [][]byte {
 		l, ok := ls.cache.shown(address)
 		if !ok {
 			return nil
@@ -97,14 +97,6 @@ func (ls *ledgerUpdates) snapshot(address string, l *ledgerList) []byte {
 	return ledgerFrame(address, kind, l.updates)
 }
 
-// placeOf is the place of a snapshot, 0 where it is incomplete. The caller holds ls.mu.
-func (ls *ledgerUpdates) placeOf(address string) int64 {
-	if ls.cache.incomplete(address) {
-		return 0
-	}
-	return ls.present()
-}
-
 // history is what is stored, where a node is followed or there is no venue to ask.
 func (ls *ledgerUpdates) history() bool { return ls.Venue == nil || ls.Folds }
 
@@ -112,7 +104,7 @@ func (ls *ledgerUpdates) history() bool { return ls.Venue == nil || ls.Folds }
 func (ls *ledgerUpdates) run(ctx context.Context) error {
 	return ls.completeSnapshots(ctx, func(ctx context.Context) error {
 		return ls.cache.complete(ctx, ls.recentOf, ls.load, func(address string, l *ledgerList) {
-			ls.hub.PublishSnapshot(ls.topicName(address), hub.Single(ls.snapshot(address, l)), ls.placeOf(address))
+			ls.hub.PublishSnapshot(ls.topicName(address), hub.Single(ls.snapshot(address, l)), ls.placeOf(!ls.cache.incomplete(address)))
 		})
 	})
 }

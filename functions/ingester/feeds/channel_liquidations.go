@@ -84,7 +84,7 @@ func (ls *liquidations) filter(about string) *liquidationFilter {
 // topic has a snapshot even of no events at all, so that every subscription starts with one.
 func (ls *liquidations) topic(about string) hub.Topic {
 	filter := ls.filter(about)
-	return hub.Topic{Guard: &ls.arriving.mu, Place: ls.placeOf, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: &ls.arriving.mu, Place: func() int64 { return ls.placeOf(ls.read) }, Snapshot: func() [][]byte {
 		var last [][]byte
 		for i := range slices.Backward(ls.events) {
 			if e := &ls.events[i]; filter.shows(e) {
@@ -95,22 +95,8 @@ func (ls *liquidations) topic(about string) hub.Topic {
 			}
 		}
 		slices.Reverse(last)
-		frame := liquidationsFrame(last)
-		frame = append(frame[:len(frame)-1], `,"isSnapshot":true`...)
-		if !ls.read {
-			frame = append(frame, `,"incomplete":true`...)
-		}
-		return hub.Single(append(frame, '}'))
+		return hub.Single(asSnapshot(liquidationsFrame(last), ls.read))
 	}}
-}
-
-// placeOf is the place of a snapshot, 0 where it is incomplete. The caller holds the lock of
-// [arriving].
-func (ls *liquidations) placeOf() int64 {
-	if !ls.read {
-		return 0
-	}
-	return ls.present()
 }
 
 // history is what happened before the start: snapshots wait until it is read.

@@ -72,7 +72,7 @@ func newUserFills(b base) publisher {
 }
 
 func (fs *userFills) topic(address string) hub.Topic {
-	return hub.Topic{Guard: fs.mu, Place: func() int64 { return fs.placeOf(address) }, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: fs.mu, Place: func() int64 { return fs.placeOf(!fs.cache.incomplete(address)) }, Snapshot: func() [][]byte {
 		l, ok := fs.cache.shown(address)
 		if !ok {
 			return nil
@@ -95,21 +95,13 @@ func (fs *userFills) snapshot(address string, l *fillList) [][]byte {
 	return userFillsFrames(address, kind, newest)
 }
 
-// placeOf is the place of a snapshot, 0 where it is incomplete. The caller holds fs.mu.
-func (fs *userFills) placeOf(address string) int64 {
-	if fs.cache.incomplete(address) {
-		return 0
-	}
-	return fs.present()
-}
-
 func (fs *userFills) history() bool { return true }
 
 // run publishes new snapshots of those that were incomplete, when the past is read.
 func (fs *userFills) run(ctx context.Context) error {
 	return fs.completeSnapshots(ctx, func(ctx context.Context) error {
 		return fs.cache.complete(ctx, fs.recentOf, fs.load, func(address string, l *fillList) {
-			fs.hub.PublishSnapshot(fs.topicName(address), fs.snapshot(address, l), fs.placeOf(address))
+			fs.hub.PublishSnapshot(fs.topicName(address), fs.snapshot(address, l), fs.placeOf(!fs.cache.incomplete(address)))
 		})
 	})
 }

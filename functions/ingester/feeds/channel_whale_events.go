@@ -34,28 +34,14 @@ func (*whaleEvents) about(s *channel.Subscription) string { return s.About() }
 
 // topic has a snapshot even of no events at all, so that every subscription starts with one.
 func (ws *whaleEvents) topic(coin string) hub.Topic {
-	return hub.Topic{Guard: &ws.arriving.mu, Place: ws.placeOf, Snapshot: func() [][]byte {
+	return hub.Topic{Guard: &ws.arriving.mu, Place: func() int64 { return ws.placeOf(ws.known()) }, Snapshot: func() [][]byte {
 		var last [][]byte
 		for _, e := range ws.newest.Latest(coin, whaleEventsShown) {
 			last = append(last, whaleBody(&e))
 		}
 		slices.Reverse(last)
-		frame := whaleEventsFrame(last)
-		frame = append(frame[:len(frame)-1], `,"isSnapshot":true`...)
-		if !ws.known() {
-			frame = append(frame, `,"incomplete":true`...)
-		}
-		return hub.Single(append(frame, '}'))
+		return hub.Single(asSnapshot(whaleEventsFrame(last), ws.known()))
 	}}
-}
-
-// placeOf is the place of a snapshot, 0 where it is incomplete. The caller holds the lock of
-// [arriving].
-func (ws *whaleEvents) placeOf() int64 {
-	if !ws.known() {
-		return 0
-	}
-	return ws.present()
 }
 
 func (ws *whaleEvents) known() bool {

@@ -323,3 +323,21 @@ func cursorText(topic string, fresh, late int64) string {
 // present is the place up to which all events were published. The caller holds the lock of
 // [arriving].
 func (b *base) present() int64 { return int64(b.arriving.next(false)) }
+
+// placeOf is the place of a snapshot, 0 of one that lacks something. The caller holds the lock of
+// [arriving].
+func (b *base) placeOf(whole bool) int64 {
+	if !whole {
+		return 0
+	}
+	return b.present()
+}
+
+// asSnapshot is a frame of events as a snapshot, which may lack something.
+func asSnapshot(frame []byte, whole bool) []byte {
+	frame = append(frame[:len(frame)-1], `,"isSnapshot":true`...)
+	if !whole {
+		frame = append(frame, `,"incomplete":true`...)
+	}
+	return append(frame, '}')
+}

@@ -178,7 +178,7 @@ func (p *accountStates) Apply(b *Batch, r *engine.Reads, now time.Time) error {
 // describe takes over markets and marks.
 func (p *accountStates) describe(b *Batch) {
 	if b.Meta != nil {
-		p.markets = (&meta.View{Time: b.Meta.Time, Perps: b.Meta.Perps, Spot: b.Meta.Spot}).Markets()
+		p.markets = marketsOf(b.Meta)
 	}
 	for i := range b.Contexts {
 		c := &b.Contexts[i]

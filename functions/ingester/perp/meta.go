@@ -35,3 +35,9 @@ func (p *descriptions) Apply(b *Batch, _ time.Time) (changed bool) {
 func (p *descriptions) View(time.Time) meta.View {
 	return meta.View{Time: p.last.Time, Perps: p.last.Perps, Spot: p.last.Spot}
 }
+
+// marketsOf is what the venue describes.
+func marketsOf(m *market.Meta) *market.Markets {
+	v := meta.View{Time: m.Time, Perps: m.Perps, Spot: m.Spot}
+	return v.Markets()
+}

@@ -154,7 +154,7 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		add = p.positions.AddStored
 	}
 	if b.Meta != nil {
-		p.markets = (&meta.View{Time: b.Meta.Time, Perps: b.Meta.Perps, Spot: b.Meta.Spot}).Markets()
+		p.markets = marketsOf(b.Meta)
 	}
 	for i := range b.Fills {
 		if p.joined && !b.Stored {

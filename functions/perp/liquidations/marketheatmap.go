@@ -108,8 +108,8 @@ func answer(t markedpositions.Table, in *catalog.MarketHeatmapIn, h *market.Heat
 	}
 	if in.IncludeMeta {
 		out.Meta = &catalog.MarketHeatmapMeta{OpenPositions: h.Open, WithLiqPrice: h.Known, BucketCount: int64(len(h.Longs) + len(h.Shorts)), Source: positionsSource}
-		if covered, known := t.Coverage(coin, t.Marks.Interests, t.Marks.Px); known {
-			out.Meta.Coverage = new(covered.String())
+		if t.Covered != nil {
+			out.Meta.Coverage = new(t.Covered.String())
 		}
 	}
 	return out

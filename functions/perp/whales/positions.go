@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -112,9 +111,8 @@ func (s *selection) user(i int) [20]byte { return s.Accounts[s.Pools[s.Rows[i].P
 func position(t *market.MarkedTable, i int) catalog.WhalePosition {
 	row, value := &t.Rows[i], &t.Values[i]
 	coin := &t.Coins[row.Coin]
-	user := t.Accounts[t.Pools[row.Pool].Account]
 	p := catalog.WhalePosition{
-		User: "0x" + hex.EncodeToString(user[:]), Symbol: coin.Coin, PositionSize: market.Text(t.Size(i)), PositionValueUsd: market.Text(value.Usd.Decimal()),
+		User: t.User(i), Symbol: coin.Coin, PositionSize: market.Text(t.Size(i)), PositionValueUsd: market.Text(value.Usd.Decimal()),
 		UnrealizedPnL: market.TextOrNull(row.Flags&market.OpenCostKnown != 0, value.Unrealized.Decimal()),
 		FundingFee:    market.TextOrNull(row.Flags&market.OpenFundingKnown != 0, (-row.Funding).Decimal()),
 		LiqPrice:      market.TextOrNull(value.Known && value.LiquidationPx > 0, coin.Price(value.LiquidationPx)),

@@ -39,6 +39,7 @@ type Table struct {
 	*market.MarkedTable
 	Markets *market.Markets
 	Marks   contexts.Marks
+	Covered *market.Decimal // of the open interest, where it was asked for and is known: see [Positions.Of]
 }
 
 // New returns the positions of the views.
@@ -74,6 +75,7 @@ func (p *Positions) Of(ctx context.Context, coin string) (Table, error) {
 	t, err := p.Get(ctx)
 	if err == nil {
 		if covered, known := t.Coverage(coin, t.Marks.Interests, t.Marks.Px); known {
+			t.Covered = &covered
 			api.ReportCoverage(ctx, covered)
 		}
 	}
