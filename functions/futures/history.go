@@ -19,7 +19,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/service/pairlookup"
 	"quotary/shared/store"
-	"quotary/shared/store/retention"
 	"quotary/shared/venue"
 )
 
@@ -150,7 +149,7 @@ func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn
 	if pair, listed, err := r.lookup.Lookup(ctx, key); err != nil || listed && !pair.Swap {
 		return []catalog.PairLiquidation{}, err
 	}
-	err := r.sinceFollowed(ctx, key, func() (err error) {
+	err := r.lookup.SinceFollowed(ctx, key, func() (err error) {
 		sums, err = pairseries.Liquidations.Read(ctx, r.series, key, in.Interval.Duration(), w)
 		return err
 	})
@@ -159,18 +158,4 @@ func (r *reader) liquidations(ctx context.Context, in catalog.PairLiquidationsIn
 		list = append(list, catalog.PairLiquidation{Time: s.Time, LongUSD: s.Long.String(), ShortUSD: s.Short.String()})
 	}
 	return list, err
-}
-
-// sinceFollowed has read be called once a pair of an exchange is followed, and says since when it
-// is where that is not all the time.
-func (r *reader) sinceFollowed(ctx context.Context, key string, read func() error) error {
-	return r.lookup.Read(ctx, key, pairpast.Trades, func(past pairpast.Past, _ *store.Series) (all bool, err error) {
-		if past == pairpast.Nothing {
-			return false, nil
-		}
-		if past.Minutes > 0 {
-			retention.Reached(ctx, time.UnixMilli(past.Minutes).UTC())
-		}
-		return true, read()
-	})
 }

@@ -41,7 +41,7 @@ func (r *reader) newestTrades(ctx context.Context, in catalog.LatestTradesIn) (l
 		}
 		return r.perpTrades(ctx, key, most)
 	}
-	err = r.sinceFollowed(ctx, key, func() error {
+	err = r.lookup.SinceFollowed(ctx, key, func() error {
 		v, err := r.trades.Get(ctx)
 		list = v.Trades(key)
 		return err

@@ -39,17 +39,9 @@ func newReader(series *store.Series, views *store.Views, wanted *followrequests.
 
 // common returns K-lines of a pair, oldest first; none of a key that no pair has.
 func (r *reader) common(ctx context.Context, in catalog.CommonKlinesIn) (catalog.CommonKlineList, error) {
-	opens := market.OpenBeijing0
-	if in.OpenTime == "8" {
-		opens = market.OpenBeijing8
-	}
-	period, err := market.NewPeriod(int64(in.Period), opens)
+	period, until, err := periodOf(ctx, in.Period, in.OpenTime, in.Since)
 	if err != nil {
-		return catalog.CommonKlineList{}, fmt.Errorf("a period that the catalog accepts: %w", err)
-	}
-	until := in.Since.Time()
-	if in.Since == nil {
-		until = api.Now(ctx)
+		return catalog.CommonKlineList{}, err
 	}
 	// Keys are lower case everywhere; some clients pass on what their user typed.
 	candles, err := r.candles(ctx, strings.ToLower(string(in.Symbol)), period, until, int(in.Size))
@@ -61,6 +53,21 @@ func (r *reader) common(ctx context.Context, in catalog.CommonKlinesIn) (catalog
 		list.KlineData[i] = row(&candles[i])
 	}
 	return list, nil
+}
+
+// periodOf is the period that is asked for, and at or before when its newest bucket opens.
+func periodOf(ctx context.Context, seconds catalog.KlinePeriod, opens string, since *catalog.Seconds) (p market.Period, until time.Time, err error) {
+	day := market.OpenBeijing0
+	if opens == "8" {
+		day = market.OpenBeijing8
+	}
+	if p, err = market.NewPeriod(int64(seconds), day); err != nil {
+		return p, until, fmt.Errorf("a period that the catalog accepts: %w", err)
+	}
+	if since == nil {
+		return p, api.Now(ctx), nil
+	}
+	return p, since.Time(), nil
 }
 
 // candles are those of a pair of an exchange, or of the perpetual one.

@@ -25,4 +25,5 @@ func main() {
 func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.CommonKlines, r.common)
 	api.Handle(f, catalog.IndicatorPairs, r.indicatorPairs)
+	api.Handle(f, catalog.IndicatorKlineRows, r.indicator)
 }

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// The endpoints of the family Kline. Those that are planned are specified, without a
-// handler yet.
+// The endpoints of the family Kline.
 var (
 	// Lists K-lines of a pair of an exchange, oldest first, the open one included.
 	CommonKlines = route[CommonKlinesIn, CommonKlineList]("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA).needs(ExchangeKlines, VenueTrades)
@@ -15,7 +14,7 @@ var (
 	IndicatorPairs = route[IndicatorPairsIn, IndicatorPairList]("GET", "/v2/indicatorKline/getTradingPair", Kline, anyLevel, EnvelopeA).needs(ExchangePairs)
 
 	// Lists values of an indicator of a pair over time.
-	_ = planned("GET", "/v2/indicatorKline/dataRecords", Kline, anyLevel, EnvelopeA)
+	IndicatorKlineRows = route[IndicatorKlinesIn, IndicatorKlineList]("GET", "/v2/indicatorKline/dataRecords", Kline, anyLevel, EnvelopeA).needs(ExchangeKlines, VenueTrades)
 )
 
 var _ = does(Kline, readSeries, readViews,

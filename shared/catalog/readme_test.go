@@ -16,6 +16,7 @@ func TestDocumentsListTheCatalog(t *testing.T) {
 	listed(t, "../../docs/endpoints.md", "endpoints", endpointTable())
 	listed(t, "../../docs/endpoints.md", "info types", infoTable())
 	listed(t, "../../docs/endpoints.md", "reasons", reasonTable())
+	listed(t, "../../docs/indicators.md", "indicators", indicatorTable())
 	listed(t, "../../README.md", "info types", infoNames())
 }
 
@@ -47,6 +48,19 @@ func endpointTable() string {
 			envelope = "-"
 		}
 		fmt.Fprintf(&table, "| %s | `%s` | %s | %s | %s |\n", e.Method, e.Documented(), e.Access, envelope, state(e.Planned))
+	}
+	return table.String()
+}
+
+func indicatorTable() string {
+	var table strings.Builder
+	table.WriteString("| Indicator | Values of a row | What it says | How it comes about | Unit | Who defined it, and of which pairs there are rows |\n|---|---|---|---|---|---|\n")
+	for _, i := range catalog.Indicators {
+		source := i.Source
+		if i.Waits != "" {
+			source += ". No rows yet: " + i.Waits + " are not kept"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s | %s |\n", i.Key, strings.Join(i.Fields, ", "), i.Means, i.Formula, i.Unit, source)
 	}
 	return table.String()
 }

@@ -105,6 +105,9 @@ func WeighRates(rates []WeightedRate) (Decimal, bool) {
 	return total.MustDiv(weights).RoundHAZ(ratePlaces), true
 }
 
+// ShortShare is the share of accounts that are short, where one is long.
+func ShortShare(long Decimal) Decimal { return decimalOf(1).Sub(long) }
+
 // LongShortRatio is how many accounts are long for each that is short, of the mean of the
 // shares that are long, rounded to four places; false of no shares, and where nobody is short.
 func LongShortRatio(shares []Decimal) (ratio Decimal, ok bool) {

@@ -2,13 +2,37 @@ package pairs
 
 import "quotary/shared/market"
 
-// Covers reports whether there is what an indicator shows of a followed pair.
-func Covers(indicator string, p *market.Pair) bool {
+// Covers reports whether there is what an indicator shows of a followed pair, and of one of the
+// perpetual exchange.
+func (v View) Covers(indicator string, p *market.Pair) bool {
 	switch indicator {
 	case "fundflow", "bsv": // what takers bought and sold, of K-lines
 		return true
-	case "ftbs", "tvolume", "position", "fr", "lsur", "aili": // of perpetuals: takers, open interest, funding, accounts, liquidations
+	case "ftbs", "tvolume", "position", "aili": // of perpetuals: takers, open interest, liquidations
 		return p.Swap
+	case "fr", "lsur": // funding, accounts
+		return p.Swap && p.Platform != Hyperliquid
+	case "basis":
+		spot, listed := v.Lookup(SpotKey(p))
+		return listed && spot.Followed
 	}
 	return false
 }
+
+// SpotKey is the key of the spot pair of the same coins on the exchange of a perpetual, where
+// it has one; "" of any other pair.
+func SpotKey(p *market.Pair) string {
+	if !p.Swap || p.Inverse || p.Platform == Hyperliquid {
+		return ""
+	}
+	platform := p.Platform
+	if platform == "okcoinfutures" {
+		platform = "okex"
+	}
+	return market.PairKey(p.Base, p.Quote, platform, false)
+}
+
+// CountsTakers reports whether the K-lines of an exchange say what takers bought. Those of
+// others do where trades were followed: in every minute whose trades are counted
+// ([market.Candle]).
+func CountsTakers(platform string) bool { return platform == "binance" || platform == Hyperliquid }

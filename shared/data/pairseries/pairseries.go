@@ -195,6 +195,33 @@ func (s Series[T]) Read(ctx context.Context, series *store.Series, key string, w
 	return buckets, nil
 }
 
+// Newest returns the buckets of a period of K-lines that open at or before until: the newest, at
+// most limit, oldest first. Those without a value are left out.
+func (s Series[T]) Newest(ctx context.Context, series *store.Series, key string, p market.Period, until time.Time, limit int) ([]T, error) {
+	to := p.Next(until)
+	part, width := time.Hour, to.UnixMilli()-p.StartMs(until.UnixMilli())
+	if width < part.Milliseconds() {
+		part = time.Minute
+	}
+	w := Window{To: to.Add(-part), Limit: limit * max(1, int(width/part.Milliseconds()))}
+	parts, err := s.Read(ctx, series, key, part, w)
+	if err != nil {
+		return nil, err
+	}
+	var buckets []T
+	for i := range parts {
+		open := p.StartMs(*s.at(&parts[i]))
+		if n := len(buckets); n > 0 && *s.at(&buckets[n-1]) == open {
+			s.merge(&buckets[n-1], &parts[i])
+			continue
+		}
+		*s.at(&parts[i]) = open
+		buckets = append(buckets, parts[i])
+	}
+	// Where parts are missing there are more buckets, of which the oldest may be cut: it falls out.
+	return buckets[max(0, len(buckets)-limit):], nil
+}
+
 // startOf is the start of the row that holds a time, zero for the zero time.
 func startOf(t Tier, at time.Time) time.Time {
 	if at.IsZero() {

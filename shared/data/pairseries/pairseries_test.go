@@ -2,10 +2,13 @@ package pairseries_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"quotary/shared/data/pairseries"
@@ -103,6 +106,50 @@ func TestBucketsOfEveryWidthAreThoseOfAllPoints(t *testing.T) {
 		got := must.Get(pairseries.Funding.Read(t.Context(), series, key, width, w))(t)
 		if diff := cmp.Diff(want, got, equalDecimals); diff != "" {
 			t.Fatalf("buckets of %s, %+v (-want +got):\n%s", width, w, diff)
+		}
+	})
+}
+
+// The periods of K-lines open where these do: what is counted here is every part by itself.
+func TestTheNewestBucketsOfAPeriodAreThoseOfItsParts(t *testing.T) {
+	t.Parallel()
+	series := open(t)
+	const base = int64(1_790_000_000_000) / 86_400_000 * 86_400_000
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		key := fmt.Sprint("pair", n)
+		seconds := rapid.SampledFrom([]int64{60, 180, 900, 1800, 3600, 21600, 43200, 86400, 3 * 86400, 7 * 86400, 30 * 86400}).Draw(t, "period")
+		p := must.Get(market.NewPeriod(seconds, rapid.SampledFrom([]market.DayOpen{0, 8}).Draw(t, "open_time")))(t)
+		tier := pairseries.Tiers[1]
+		if seconds < 3600 {
+			tier = pairseries.Tiers[0]
+		}
+		parts, buckets := map[int64]market.Bar{}, map[int64]market.Bar{}
+		until := base + rapid.Int64Range(0, 8*seconds*1000).Draw(t, "until")
+		for range rapid.IntRange(0, 40).Draw(t, "points") {
+			ms, value := base+rapid.Int64Range(1, 8*seconds*1000).Draw(t, "ms"), dec(rapid.Int64Range(-50, 50).Draw(t, "value"))
+			add := func(to map[int64]market.Bar, start int64) {
+				bar := to[start]
+				bar.Time = start
+				bar.Add(ms, value)
+				to[start] = bar
+			}
+			add(parts, tier.Part.StartMs(ms))
+			if p.StartMs(ms) <= until {
+				add(buckets, p.StartMs(ms))
+			}
+		}
+		must.Do(t, pairseries.Interest.Put(t.Context(), series, key, tier, slices.Collect(maps.Values(parts))...))
+		limit := rapid.IntRange(1, 5).Draw(t, "limit")
+		var want []market.Bar
+		for _, start := range slices.Sorted(maps.Keys(buckets)) {
+			want = append(want, buckets[start])
+		}
+		want = want[max(0, len(want)-limit):]
+		got := must.Get(pairseries.Interest.Newest(t.Context(), series, key, p, time.UnixMilli(until), limit))(t)
+		if diff := cmp.Diff(want, got, equalDecimals, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})
 }

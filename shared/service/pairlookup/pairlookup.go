@@ -17,6 +17,7 @@ import (
 	"quotary/shared/lru"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 const (
@@ -124,6 +125,20 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 			return err
 		}
 	}
+}
+
+// SinceFollowed has read be called once a pair of an exchange is followed, for what no exchange
+// tells the past of, and says since when it is where that is not all the time.
+func (p *Pairs) SinceFollowed(ctx context.Context, key string, read func() error) error {
+	return p.Read(ctx, key, pairpast.Trades, func(past pairpast.Past, _ *store.Series) (all bool, err error) {
+		if past == pairpast.Nothing {
+			return false, nil
+		}
+		if past.Minutes > 0 {
+			retention.Reached(ctx, time.UnixMilli(past.Minutes).UTC())
+		}
+		return true, read()
+	})
 }
 
 // Klines are the newest K-lines of a pair until a time, oldest first.
