@@ -127,6 +127,15 @@ func (r *reader) indicatorRows(ctx context.Context, key string, ask *indicatorAs
 			}
 			return []string{seconds(b.Time), market.ShortShare(b.Close).String(), b.Close.String(), ratio}
 		})
+	case "ttsi":
+		return newest(ctx, r, pairseries.TopAccounts, ask, shares)
+	case "ttmu":
+		return newest(ctx, r, pairseries.TopPositions, ask, shares)
+	case "mlr":
+		ask.pair.Key = pairs.LoansKey(&ask.pair)
+		return newest(ctx, r, pairseries.Loans, ask, func(b *market.Bar) []string {
+			return []string{seconds(b.Time), b.Close.String()}
+		})
 	case "fr":
 		return newest(ctx, r, pairseries.Funding, ask, func(b *market.Bar) []string {
 			// What was paid is in the last millisecond before it was.
@@ -140,6 +149,11 @@ func (r *reader) indicatorRows(ctx context.Context, key string, ask *indicatorAs
 		return r.basis(ctx, ask)
 	}
 	return nil, nil
+}
+
+// shares are a row of those that are long, and those that are short.
+func shares(b *market.Bar) []string {
+	return []string{seconds(b.Time), b.Close.String(), market.ShortShare(b.Close).String()}
 }
 
 // newest are rows of a series of a perpetual, once all of its past is stored.

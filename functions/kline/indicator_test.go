@@ -27,6 +27,7 @@ const (
 	swapKey       = "btcswapusdt:binance"
 	spotKey       = "btcusdt:binance"
 	okxKey        = "btcusdt:okex"
+	okxSwapKey    = "btcswapusdt:okcoinfutures"
 )
 
 // indicatorWorld has three quarters of an hour of a perpetual, of spot beside it, and of a spot
@@ -39,6 +40,7 @@ func indicatorWorld(t *testing.T) *world {
 		{Key: swapKey, Platform: "binance", Base: "BTC", Quote: "USDT", Swap: true},
 		{Key: spotKey, Platform: "binance", Base: "BTC", Quote: "USDT"},
 		{Key: okxKey, Platform: "okex", Base: "BTC", Quote: "USDT"},
+		{Key: okxSwapKey, Platform: "okcoinfutures", Base: "BTC", Quote: "USDT", Swap: true},
 		{Key: "btcswapusdt:bybit", Platform: "bybit", Base: "BTC", Quote: "USDT", Swap: true},
 		{Key: "btcswapusd:binance", Platform: "binance", Base: "BTC", Quote: "USD", Swap: true, Inverse: true},
 	} {
@@ -113,6 +115,9 @@ func TestTheRowsOfAnIndicator(t *testing.T) {
 	w.putBars(t, pairseries.Interest, swapKey, map[int64]string{quarter(0, 1): "1000", quarter(0, 2): "900.5", quarter(0, 14): "950", quarter(1, 0): "960", quarter(2, 14): "970"})
 	w.putBars(t, pairseries.Ratios, swapKey, map[int64]string{quarter(0, 0): "0.6", quarter(0, 5): "0.75", quarter(2, 0): "1"})
 	w.putBars(t, pairseries.Funding, swapKey, map[int64]string{quarter(0, 3): "0.0002", quarter(1, 0) - 1: "0.0001", quarter(2, 3): "-0.0003"})
+	w.putBars(t, pairseries.TopAccounts, swapKey, map[int64]string{quarter(1, 0): "0.6125", quarter(1, 10): "0.625"})
+	w.putBars(t, pairseries.TopPositions, swapKey, map[int64]string{quarter(1, 5): "0.25"})
+	w.putBars(t, pairseries.Loans, okxSwapKey, map[int64]string{quarter(0, 5): "12.5", quarter(0, 10): "7.25"})
 	sums := pairseries.Liquidations
 	must.Do(t, sums.Put(t.Context(), w.series, swapKey, pairseries.Tiers[0],
 		market.Liquidated{Time: quarter(0, 1), Long: dec(t, "10"), Count: 1, Largest: dec(t, "10")},
@@ -138,7 +143,12 @@ func TestTheRowsOfAnIndicator(t *testing.T) {
 		{"basis", swapKey, [][]string{{at[0], "6", "0.0625"}, {at[2], "-0.5", "-0.0045045"}}}, // 102 - 96 of 96, -0.5 of 111
 		{"basis", spotKey, [][]string{}},
 		{"basis", "btcswapusd:binance", [][]string{}},
+		{"ttsi", swapKey, [][]string{{at[1], "0.625", "0.375"}}},
+		{"ttmu", swapKey, [][]string{{at[1], "0.25", "0.75"}}},
+		{"ttmu", "btcswapusdt:bybit", [][]string{}},
 		{"mlr", swapKey, [][]string{}},
+		{"mlr", okxKey, [][]string{{at[0], "7.25"}}},
+		{"mlr", okxSwapKey, [][]string{{at[0], "7.25"}}},
 		{"position", "nothingswapusdt:binance", [][]string{}},
 	} {
 		answer := w.Get(t, w.SubKey, indicatorPath+"?period=900&size=3&symbol="+c.pair+"&indicator_key="+c.indicator+"&since="+at[2])

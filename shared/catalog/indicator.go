@@ -32,13 +32,13 @@ var Indicators = []Indicator{
 		Key: "ttsi", Fields: []string{"time", "buyAccount", "sellAccount"},
 		Means:   "How many of the top traders' accounts are long, and how many short.",
 		Formula: "as the exchange says", Unit: "fractions of one",
-		Source: "Binance (topLongShortAccountRatio), OKX", Waits: "what exchanges say of top traders",
+		Source: "the exchange (Binance topLongShortAccountRatio, OKX); perpetuals of Binance, and those of OKX that are no inverse ones",
 	},
 	{
 		Key: "ttmu", Fields: []string{"time", "buyInterest", "sellInterest"},
 		Means:   "How much of the top traders' positions is long, and how much short.",
 		Formula: "as the exchange says", Unit: "fractions of one",
-		Source: "Binance (topLongShortPositionRatio), OKX", Waits: "what exchanges say of top traders",
+		Source: "the exchange (Binance topLongShortPositionRatio, OKX); as ttsi",
 	},
 	{
 		Key: "position", Fields: []string{"time", "open", "high", "low", "close"},
@@ -72,9 +72,9 @@ var Indicators = []Indicator{
 	},
 	{
 		Key: "mlr", Fields: []string{"time", "ratios"},
-		Means:   "What is lent in margin trading of the quote coin to what is lent of the base coin.",
+		Means:   "What is lent of quote coins in margin trading for one that is lent of the coin, of equal value.",
 		Formula: "as the exchange says", Unit: "a ratio",
-		Source: "OKX (margin loan ratio)", Waits: "what OKX says of margin loans",
+		Source: "the exchange; pairs of OKX, of which one of a coin has the coin's",
 	},
 	{
 		Key: "bsv", Fields: []string{"time", "buyVolume", "sellVolume"},
@@ -138,7 +138,7 @@ func (in IndicatorKlinesIn) Needs() []Need {
 	switch in.IndicatorKey {
 	case "position", "tvolume":
 		exchanges, perp = ExchangeInterest, VenueContexts
-	case "lsur":
+	case "lsur", "ttsi", "ttmu", "mlr":
 		exchanges = ExchangeRatios
 	case "fr":
 		exchanges = ExchangeFunding

@@ -139,9 +139,24 @@ type PairLiquidation struct {
 	Value Decimal // US dollars, of which a stable coin counts as one
 }
 
-// PairRatio is how many of the accounts with a position in a perpetual are long.
+// PairRatio is how an exchange says that its clients are divided, of a perpetual.
 type PairRatio struct {
-	Pair string
-	Time int64   // ms
-	Long Decimal // share of these accounts, from 0 to 1; the rest is short
+	Pair  string
+	Time  int64 // ms
+	Kind  RatioKind
+	Value Decimal // as the kind says
 }
+
+// RatioKind is what a [PairRatio] is of.
+type RatioKind int
+
+// The kinds of ratios. Shares are from 0 to 1, of the longs; the rest is short.
+const (
+	LongAccounts     RatioKind = iota // share of the accounts with a position
+	LongTopAccounts                   // share of the accounts that the exchange counts among its top traders
+	LongTopPositions                  // share of the positions of these
+	MarginLoans                       // what is lent of quote coins in margin trading of the coin, for one that is lent of it, of equal value
+)
+
+// RatioKinds are all of them.
+var RatioKinds = [...]RatioKind{LongAccounts, LongTopAccounts, LongTopPositions, MarginLoans}

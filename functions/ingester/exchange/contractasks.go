@@ -40,17 +40,24 @@ type contract struct {
 
 // asksOfOne are what is asked for of a perpetual alone.
 func asksOfOne(m contract) []ask {
-	return []ask{{interestName + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+	all := []ask{{interestName + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 		list, err := m.of.PastInterests(ctx, m.Pair, from, to)
 		return &Batch{PastInterests: []PastInterest{{Interests: list}}}, err
 	}}, {"funding " + m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
 		list, err := m.of.PastFundings(ctx, m.Pair, from, to)
 		return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
-	}}, {"accounts " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-		list, err := m.of.PastRatios(ctx, m.Pair, from, to)
-		return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
 	}}}
+	for _, kind := range market.RatioKinds {
+		all = append(all, ask{ratioNames[kind] + " " + m.Key, otherSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
+			list, err := m.of.PastRatios(ctx, kind, m.Pair, from, to)
+			return &Batch{PairEvents: market.PairEvents{Ratios: list}}, err
+		}})
+	}
+	return all
 }
+
+// ratioNames begin the names of asks for ratios.
+var ratioNames = [...]string{market.LongAccounts: "accounts", market.LongTopAccounts: "topaccounts", market.LongTopPositions: "toppositions", market.MarginLoans: "loans"}
 
 // asksOfCoins are what is asked for of the followed perpetuals of coins together, in this order.
 func asksOfCoins(coins map[string][]contract) (all []ask) {

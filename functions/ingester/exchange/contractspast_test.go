@@ -122,11 +122,11 @@ func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
 	w := newWorld(t)
 	w.config.Depth.Contracts = 2
 	m := newMemory()
-	all := []Projection{newFundings(), newInterests(), newRatios()}
+	all := []Projection{newFundings(), newInterests(), newRatios(market.LongAccounts)}
 	positions := map[int]engine.Position{}
 	w.round(t, m, all, positions)
 	w.clock.Move(7 * time.Minute) // a restart, and what came since
-	w.round(t, m, []Projection{newFundings(), newInterests(), newRatios()}, positions)
+	w.round(t, m, []Projection{newFundings(), newInterests(), newRatios(market.LongAccounts)}, positions)
 
 	const pair = "btcswapusdt:binance"
 	truth := w.Market("BTCUSDT", true)
@@ -247,7 +247,7 @@ func TestAPerpetualThatIsFollowedLaterHasItsPast(t *testing.T) {
 	w.clock.Move(pastEvery)
 	positions[1] = nil // of another venue
 	w.rounds(t, positions, 1, second)
-	for n, want := range [][]string{{"interest btc:stable", "rates btc"}, {"accounts " + second.pair.Key, "funding " + second.pair.Key, "interest " + second.pair.Key}} {
+	for n, want := range [][]string{{"interest btc:stable", "rates btc"}, {"accounts " + second.pair.Key, "funding " + second.pair.Key, "interest " + second.pair.Key, "loans " + second.pair.Key, "topaccounts " + second.pair.Key, "toppositions " + second.pair.Key}} {
 		if got := progressOf(t, positions[n]); !slices.Equal(got, want) {
 			t.Errorf("the checkpoint holds %q, %q wanted", got, want)
 		}
@@ -515,7 +515,7 @@ func (l reported) PastFundings(context.Context, market.Pair, int64, int64) ([]ma
 func (l reported) PastInterests(context.Context, market.Pair, int64, int64) ([]market.PairInterest, error) {
 	return l, nil
 }
-func (l reported) PastRatios(context.Context, market.Pair, int64, int64) ([]market.PairRatio, error) {
+func (l reported) PastRatios(context.Context, market.RatioKind, market.Pair, int64, int64) ([]market.PairRatio, error) {
 	return nil, nil
 }
 
@@ -533,7 +533,7 @@ func TestThePastIsHeldUntilItIsWritten(t *testing.T) {
 		"alone":    {newInterests(), Batch{PastInterests: []PastInterest{{Interests: []market.PairInterest{{Pair: pair, Time: now.UnixMilli(), Value: dec(5)}}}}}},
 		"funding":  {newFundings(), Batch{PairEvents: market.PairEvents{Fundings: []market.PairFunding{{Pair: pair, Time: now.UnixMilli(), Rate: dec(1), Paid: true}}}}},
 		"rates":    {newFundings(), Batch{PastRates: []PastRate{{"btc", now.UnixMilli(), dec(1)}}}},
-		"accounts": {newRatios(), Batch{PairEvents: market.PairEvents{Ratios: []market.PairRatio{{Pair: pair, Time: now.UnixMilli(), Long: dec(1)}}}}},
+		"accounts": {newRatios(market.LongAccounts), Batch{PairEvents: market.PairEvents{Ratios: []market.PairRatio{{Pair: pair, Time: now.UnixMilli(), Value: dec(1)}}}}},
 	} {
 		c.p.Changes(now, false) // the first write
 		m := newMemory()

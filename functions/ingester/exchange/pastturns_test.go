@@ -75,7 +75,10 @@ func (s *scripted) PastFundings(ctx context.Context, pair market.Pair, from, to 
 	return nil, s.ask(ctx, "funding", pair.Key, from, to)
 }
 
-func (s *scripted) PastRatios(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairRatio, error) {
+func (s *scripted) PastRatios(ctx context.Context, kind market.RatioKind, pair market.Pair, from, to int64) ([]market.PairRatio, error) {
+	if kind != market.LongAccounts { // as of an exchange that tells no others
+		return nil, nil
+	}
 	return nil, s.ask(ctx, "accounts", pair.Key, from, to)
 }
 

@@ -53,9 +53,9 @@ func (p *patientVenue) PastInterests(ctx context.Context, pair market.Pair, from
 }
 
 // PastRatios is explained at [patientVenue.PastFundings].
-func (p *patientVenue) PastRatios(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairRatio, error) {
+func (p *patientVenue) PastRatios(ctx context.Context, kind market.RatioKind, pair market.Pair, from, to int64) ([]market.PairRatio, error) {
 	return inTurn(ctx, p, func(ctx context.Context) ([]market.PairRatio, error) {
-		return p.Contracts.PastRatios(ctx, pair, from, to)
+		return p.Contracts.PastRatios(ctx, kind, pair, from, to)
 	})
 }
 

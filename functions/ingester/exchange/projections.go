@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/market"
 )
 
 // Projection folds the domain's batches.
@@ -25,7 +26,10 @@ func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 		newLatest(),
 		newFundings(),
 		newInterests(),
-		newRatios(),
+		newRatios(market.LongAccounts),
+		newRatios(market.LongTopAccounts),
+		newRatios(market.LongTopPositions),
+		newRatios(market.MarginLoans),
 		newLiquidations(leftOut),
 		newBooks(),
 	}

@@ -54,10 +54,10 @@ type Contracts interface {
 	// another (ms), oldest first, as far as the venue reaches back.
 	PastFundings(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairFunding, error)
 
-	// PastInterests and PastRatios return the open interest and the shares of accounts
-	// in steps of five minutes, likewise; nil of a venue that has none.
+	// PastInterests and PastRatios return the open interest and a kind of ratios in steps of
+	// five minutes, likewise; nil of a venue that has none.
 	PastInterests(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairInterest, error)
-	PastRatios(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairRatio, error)
+	PastRatios(ctx context.Context, kind market.RatioKind, pair market.Pair, from, to int64) ([]market.PairRatio, error)
 }
 
 // Books is what a [Venue] pushes of order books.

@@ -26,7 +26,9 @@ func (x *Exchange) contractPaths(mux *http.ServeMux) {
 		handle(path+"/openInterest", k, func(q url.Values) (int, any) { return x.openInterest(q, k) })
 	}
 	handle("/futures/data/openInterestHist", usdm, x.openInterestHist)
-	handle("/futures/data/globalLongShortAccountRatio", usdm, x.accountRatio)
+	handle("/futures/data/globalLongShortAccountRatio", usdm, x.ratios((*Market).Longs, "Account"))
+	handle("/futures/data/topLongShortAccountRatio", usdm, x.ratios((*Market).TopLongs, "Account"))
+	handle("/futures/data/topLongShortPositionRatio", usdm, x.ratios((*Market).TopPositions, "Position"))
 }
 
 // requested are the markets of a request: the one that is named, else all of the kind that
@@ -223,14 +225,21 @@ func (x *Exchange) openInterestHist(q url.Values) (weight int, body any) {
 	})
 }
 
-func (x *Exchange) accountRatio(q url.Values) (weight int, body any) {
-	return x.statistics(q, func(m *Market, at int64) any {
-		longs := m.Longs(at)
-		return map[string]any{
-			"symbol": m.Symbol, "longAccount": trading.Decimal(longs, 4), "shortAccount": trading.Decimal(10_000-longs, 4),
-			"longShortRatio": trading.Decimal(longs*10_000/(10_000-longs), 4), "timestamp": at,
-		}
-	})
+// ratios answers with shares, in ten-thousandths, of accounts or positions. What is of positions
+// has another name of inverse markets alone.
+func (x *Exchange) ratios(share func(m *Market, at int64) int64, of string) func(q url.Values) (weight int, body any) {
+	return func(q url.Values) (weight int, body any) {
+		return x.statistics(q, func(m *Market, at int64) any {
+			of, longs := of, share(m, at)
+			if m.Dollars == 0 {
+				of = "Account"
+			}
+			return map[string]any{
+				"symbol": m.Symbol, "long" + of: trading.Decimal(longs, 4), "short" + of: trading.Decimal(10_000-longs, 4),
+				"longShortRatio": trading.Decimal(longs*10_000/(10_000-longs), 4), "timestamp": at,
+			}
+		})
+	}
 }
 
 // Streams of a perpetual besides its trades.

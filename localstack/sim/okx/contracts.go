@@ -13,7 +13,16 @@ func (x *Exchange) contractPaths(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v5/public/open-interest", x.rest(20, x.interests))
 	mux.HandleFunc("GET /api/v5/public/funding-rate-history", x.rest(10, x.pastFunding))
 	mux.HandleFunc("GET /api/v5/rubik/stat/contracts/open-interest-history", x.rest(10, x.pastInterest))
-	mux.HandleFunc("GET /api/v5/rubik/stat/contracts/long-short-account-ratio", x.rest(5, x.pastRatios))
+	ofCoin := func(r *http.Request) *trading.Market { return x.Market(r.URL.Query().Get("ccy") + "-USDT-SWAP") }
+	ofSwap := func(r *http.Request) *trading.Market { return x.Market(r.URL.Query().Get("instId")) }
+	for path, ratio := range map[string]pastRatio{
+		"contracts/long-short-account-ratio":                      {ofCoin, 30 * day, func(m *trading.Market, at int64) string { return Ratio(m.Longs(at)) }},
+		"contracts/long-short-account-ratio-contract-top-trader":  {ofSwap, 5 * day, func(m *trading.Market, at int64) string { return Ratio(m.TopLongs(at)) }},
+		"contracts/long-short-position-ratio-contract-top-trader": {ofSwap, 5 * day, func(m *trading.Market, at int64) string { return Ratio(m.TopPositions(at)) }},
+		"margin/loan-ratio": {ofCoin, 2 * day, func(m *trading.Market, at int64) string { return trading.Decimal(m.Loans(at), 2) }},
+	} {
+		mux.HandleFunc("GET /api/v5/rubik/stat/"+path, x.rest(5, func(r *http.Request) answer { return x.pastRatios(r, ratio) }))
+	}
 }
 
 var (
@@ -127,22 +136,24 @@ func (x *Exchange) pastInterest(r *http.Request) answer {
 	})
 }
 
-// pastRatios are those of a coin: of its linear swap.
-func (x *Exchange) pastRatios(r *http.Request) answer {
-	m := x.Market(r.URL.Query().Get("ccy") + "-USDT-SWAP")
-	if m == nil {
-		return errUnknown
-	}
-	return x.pastRows(r, 30*day, func(at int64) []string {
-		return []string{text(at), Ratio(m, at)}
-	})
+// pastRatio is a kind of ratios: of a coin those of its linear swap.
+type pastRatio struct {
+	of    func(*http.Request) *trading.Market
+	back  int64 // how far it reaches, ms
+	value func(m *trading.Market, at int64) string
 }
 
-// Ratio is how many accounts are long for one that is short, as the exchange writes it.
-func Ratio(m *trading.Market, at int64) string {
-	longs := m.Longs(at)
-	return trading.Decimal(longs*10_000/(10_000-longs), 4)
+func (x *Exchange) pastRatios(r *http.Request, ratio pastRatio) answer {
+	m := ratio.of(r)
+	if m == nil || !m.Swap {
+		return errUnknown
+	}
+	return x.pastRows(r, ratio.back, func(at int64) []string { return []string{text(at), ratio.value(m, at)} })
 }
+
+// Ratio is how many are long for one that is short, as the exchange writes it, where so many of
+// ten thousand are.
+func Ratio(longs int64) string { return trading.Decimal(longs*10_000/(10_000-longs), 4) }
 
 // Channels of swaps besides their trades.
 const (

@@ -17,6 +17,9 @@ const (
 	fundingWave
 	interestWave
 	ratioWave
+	topWave
+	topPositionWave
+	loanWave
 )
 
 // Period is how long a funding period is, ms: of a quiet market half as long.
@@ -63,6 +66,23 @@ func (m *Market) Interest(ms int64) int64 {
 // changes every five minutes.
 func (m *Market) Longs(ms int64) int64 {
 	return 5000 + prices.Wave(m.seed, ratioWave, ms/(5*minute)*(5*minute), 6*hour, 1500)
+}
+
+// TopLongs and TopPositions are the shares of the top traders' accounts and of their positions
+// that are long at a time (ms), as [Market.Longs].
+func (m *Market) TopLongs(ms int64) int64 {
+	return 5000 + prices.Wave(m.seed, topWave, ms/(5*minute)*(5*minute), 8*hour, 2000)
+}
+
+// TopPositions is explained at [Market.TopLongs].
+func (m *Market) TopPositions(ms int64) int64 {
+	return 5000 + prices.Wave(m.seed, topPositionWave, ms/(5*minute)*(5*minute), 5*hour, 2500)
+}
+
+// Loans is what is lent of quote coins in margin trading for one that is lent of the coin, of
+// equal value, at a time (ms), in hundredths.
+func (m *Market) Loans(ms int64) int64 {
+	return 900 + prices.Wave(m.seed, loanWave, ms/(5*minute)*(5*minute), 12*hour, 600)
 }
 
 // Liquidation is a position that was closed by force, or a part of one.

@@ -12,6 +12,11 @@ func (v View) Covers(indicator string, p *market.Pair) bool {
 		return p.Swap
 	case "fr", "lsur": // funding, accounts
 		return p.Swap && p.Platform != Hyperliquid
+	case "ttsi", "ttmu": // accounts and positions of top traders
+		return p.Swap && (p.Platform == "binance" || p.Platform == okxSwaps && !p.Inverse)
+	case "mlr": // margin loans
+		_, ok := v.Lookup(LoansKey(p))
+		return ok
 	case "basis":
 		spot, listed := v.Lookup(SpotKey(p))
 		return listed && spot.Followed
@@ -26,10 +31,25 @@ func SpotKey(p *market.Pair) string {
 		return ""
 	}
 	platform := p.Platform
-	if platform == "okcoinfutures" {
-		platform = "okex"
+	if platform == okxSwaps {
+		platform = okxSpot
 	}
 	return market.PairKey(p.Base, p.Quote, platform, false)
+}
+
+// The platforms of OKX.
+const (
+	okxSpot  = "okex"
+	okxSwaps = "okcoinfutures"
+)
+
+// LoansKey is under which key the margin loans of a pair's coin are: that of the perpetual on the
+// only exchange that tells them; "" of a pair of another one.
+func LoansKey(p *market.Pair) string {
+	if p.Platform != okxSpot && p.Platform != okxSwaps || p.Inverse {
+		return ""
+	}
+	return market.PairKey(p.Base, p.Quote, okxSwaps, true)
 }
 
 // CountsTakers reports whether the K-lines of an exchange say what takers bought. Those of

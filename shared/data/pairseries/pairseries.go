@@ -10,6 +10,10 @@
 //	pairinterest      by pair: open interest, US dollars
 //	coininterest      by coin, [Stable] or [CoinMargined]: the sum over followed perpetuals
 //	pairratios        by pair: the share of accounts that are long
+//	pairtopaccounts, pairtoppositions
+//	                  by pair: the share of the top traders' accounts, and positions, that are long
+//	pairloans         by perpetual: what is lent of quote coins in margin trading of its coin, for
+//	                  one that is lent of the coin
 //	pairliquidations  by pair: what was liquidated
 //
 // # Rows
@@ -42,7 +46,15 @@ var (
 	Interest     = bars("pairinterest")
 	CoinInterest = bars("coininterest")
 	Ratios       = bars("pairratios")
+	TopAccounts  = bars("pairtopaccounts")
+	TopPositions = bars("pairtoppositions")
+	Loans        = bars("pairloans")
 )
+
+// OfRatio is the series of a kind of ratios.
+func OfRatio(kind market.RatioKind) Series[market.Bar] {
+	return [...]Series[market.Bar]{market.LongAccounts: Ratios, market.LongTopAccounts: TopAccounts, market.LongTopPositions: TopPositions, market.MarginLoans: Loans}[kind]
+}
 
 // Liquidations is the series of sums.
 var Liquidations = Series[market.Liquidated]{

@@ -15,7 +15,6 @@ import (
 	simulated "quotary/localstack/sim/binance"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/market"
-	"quotary/shared/testing/must"
 )
 
 func TestAdapter(t *testing.T) {
@@ -71,8 +70,6 @@ func TestAdapter(t *testing.T) {
 		Numbers: func(one trading.Trade) (id, prev int64) { return one.ID, one.ID - 1 },
 		Levels:  1000, BookSpeed: 60, // spot books change once a second
 		InterestDays: 5,
-		Long: func(m *trading.Market, at int64) market.Decimal {
-			return must.Get(market.ParseDecimal(trading.Decimal(m.Longs(at), 4)))(t)
-		},
+		Ratios:       []market.RatioKind{market.LongAccounts, market.LongTopAccounts, market.LongTopPositions},
 	}.Test(t)
 }

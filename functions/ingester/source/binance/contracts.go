@@ -1,6 +1,7 @@
 package binance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,6 +215,7 @@ type statsRow struct {
 	Interest  string `json:"sumOpenInterest"`
 	Value     string `json:"sumOpenInterestValue"`
 	Long      string `json:"longAccount"`
+	Position  string `json:"longPosition"` // what inverse pairs have in its place, of positions
 	Timestamp int64  `json:"timestamp"`
 }
 
@@ -271,16 +273,27 @@ func (m *Market) PastInterests(ctx context.Context, pair market.Pair, from, to i
 	return list, nil
 }
 
-// PastRatios returns the share of accounts that are long likewise.
-func (m *Market) PastRatios(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairRatio, err error) {
-	err = m.past(ctx, "/futures/data/globalLongShortAccountRatio", &pair, from, to, func(row *statsRow) error {
-		one := market.PairRatio{Pair: pair.Key, Time: row.Timestamp}
-		err := source.Decimals(source.Field{To: &one.Long, Name: "longAccount", Text: row.Long})
+// ratioPaths are where the kinds of ratios are that the exchange tells.
+var ratioPaths = map[market.RatioKind]string{
+	market.LongAccounts:     "/futures/data/globalLongShortAccountRatio",
+	market.LongTopAccounts:  "/futures/data/topLongShortAccountRatio",
+	market.LongTopPositions: "/futures/data/topLongShortPositionRatio",
+}
+
+// PastRatios returns a kind of ratios likewise: nil of margin loans, of which it tells nothing.
+func (m *Market) PastRatios(ctx context.Context, kind market.RatioKind, pair market.Pair, from, to int64) (list []market.PairRatio, err error) {
+	path := ratioPaths[kind]
+	if path == "" {
+		return nil, nil
+	}
+	err = m.past(ctx, path, &pair, from, to, func(row *statsRow) error {
+		one := market.PairRatio{Pair: pair.Key, Time: row.Timestamp, Kind: kind}
+		err := source.Decimals(source.Field{To: &one.Value, Name: "longAccount", Text: cmp.Or(row.Long, row.Position)})
 		list = append(list, one)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read accounts of %s: %w", pair.Key, err)
+		return nil, fmt.Errorf("read ratios of %s: %w", pair.Key, err)
 	}
 	return list, nil
 }

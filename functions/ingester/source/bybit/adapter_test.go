@@ -53,8 +53,6 @@ func TestAdapter(t *testing.T) {
 		NoSuch: "OLDUSDT", NoSuchTopics: 3,
 		Levels: bookLevels, BookSpeed: 5,
 		InterestDays: 5,
-		Long: func(m *trading.Market, at int64) market.Decimal {
-			return sourcetest.Decimal(t, trading.Decimal(m.Longs(at), 4))
-		},
+		Ratios:       []market.RatioKind{market.LongAccounts},
 	}.Test(t)
 }

@@ -149,12 +149,16 @@ func (m *Market) marks(ctx context.Context, pair *market.Pair, first, last int64
 	return marks, nil
 }
 
-// PastRatios returns the share of accounts that are long likewise.
-func (m *Market) PastRatios(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairRatio, err error) {
+// PastRatios returns the share of accounts that are long likewise, and nil of the other kinds, of
+// which the exchange tells nothing.
+func (m *Market) PastRatios(ctx context.Context, kind market.RatioKind, pair market.Pair, from, to int64) (list []market.PairRatio, err error) {
+	if kind != market.LongAccounts {
+		return nil, nil
+	}
 	err = m.past(ctx, "/v5/market/account-ratio", "period", ratioPage, &pair, from, to, func(rows []pastRow) error {
 		for i := range rows {
 			one := market.PairRatio{Pair: pair.Key, Time: rows[i].time}
-			if err := source.Decimals(source.Field{To: &one.Long, Name: "buyRatio", Text: rows[i].Long}); err != nil {
+			if err := source.Decimals(source.Field{To: &one.Value, Name: "buyRatio", Text: rows[i].Long}); err != nil {
 				return fmt.Errorf("the row of %d: %w", rows[i].time, err)
 			}
 			list = append(list, one)

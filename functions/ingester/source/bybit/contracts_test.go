@@ -94,7 +94,7 @@ func TestWhatIsNoPastIsRefused(t *testing.T) {
 		"no time":            `{"buyRatio":"0.5"}`,
 		"twice":              `{"buyRatio":"0.5","timestamp":"1790010000000"},{"buyRatio":"0.5","timestamp":"1790010000000"}`,
 	} {
-		if list, err := listing(t, "/v5/market/account-ratio", row).PastRatios(t.Context(), pair, from, to); err == nil {
+		if list, err := listing(t, "/v5/market/account-ratio", row).PastRatios(t.Context(), market.LongAccounts, pair, from, to); err == nil {
 			t.Errorf("accounts, %s: %+v", name, list)
 		}
 	}

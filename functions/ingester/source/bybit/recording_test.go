@@ -90,7 +90,7 @@ func TestDocumentedAnswers(t *testing.T) {
 	check("payments", fundings, err, "[{ethswapusdc:bybit 1672041600000 0.0001 0 28800000 true}]")
 	past, err := markets[2].PastInterests(t.Context(), inverse, 1669571100000, 1669571700000)
 	check("points", past, err, "[{btcswapusd:bybit 1669571100000 14410.446625 230567146} {btcswapusd:bybit 1669571400000 13973.76921212 230567192}]")
-	ratios, err := markets[1].PastRatios(t.Context(), btc, 1695772800000, 1695773100000)
+	ratios, err := markets[1].PastRatios(t.Context(), market.LongAccounts, btc, 1695772800000, 1695773100000)
 	check("shares of accounts", ratios, err, "[{btcusdt:bybit 1695772800000 0.5777}]")
 	run, err := markets[2].Klines(t.Context(), inverse, market.Hour1, 1670601600000, 3)
 	check("the newest K-line", run.Candles[len(run.Candles)-1].Size, err, "15.74462667")

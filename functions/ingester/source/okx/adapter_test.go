@@ -54,8 +54,9 @@ func TestAdapter(t *testing.T) {
 		Levels: bookLevels, BookSpeed: 5,
 		Paid:         func(day *trading.Kline) int64 { return day.Size * day.Last }, // at the last price, as the exchange does not say what was paid
 		InterestDays: 3,
-		Long: func(m *trading.Market, at int64) market.Decimal {
-			ratio := sourcetest.Decimal(t, simulated.Ratio(m, at))
+		Ratios:       market.RatioKinds[:],
+		Share: func(tenThousandths int64) market.Decimal {
+			ratio := sourcetest.Decimal(t, simulated.Ratio(tenThousandths))
 			return ratio.MustDiv(ratio.Add(market.DecimalFromInt(1))).RoundHAZ(sharePlaces)
 		},
 		NoInverseAccount: true,

@@ -160,14 +160,34 @@ func (m *Market) PastInterests(ctx context.Context, pair market.Pair, from, to i
 	return list, nil
 }
 
-// PastRatios returns the share of accounts that are long likewise: the exchange tells of a
-// coin how many are long for one that is short.
-func (m *Market) PastRatios(ctx context.Context, pair market.Pair, from, to int64) (list []market.PairRatio, err error) {
+// ratioAsk is where a kind of ratios is told, and how far back in steps of five minutes.
+type ratioAsk struct {
+	path string
+	coin bool // it is of a coin, not of a pair
+	back int64
+}
+
+var ratioAsks = map[market.RatioKind]ratioAsk{
+	market.LongAccounts:     {"/api/v5/rubik/stat/contracts/long-short-account-ratio", true, 0},
+	market.LongTopAccounts:  {"/api/v5/rubik/stat/contracts/long-short-account-ratio-contract-top-trader", false, 1440 * fiveMinutes},
+	market.LongTopPositions: {"/api/v5/rubik/stat/contracts/long-short-position-ratio-contract-top-trader", false, 1440 * fiveMinutes},
+	market.MarginLoans:      {"/api/v5/rubik/stat/margin/loan-ratio", true, 2 * 288 * fiveMinutes},
+}
+
+// PastRatios returns a kind of ratios likewise: the exchange tells how many are long for one
+// that is short.
+func (m *Market) PastRatios(ctx context.Context, kind market.RatioKind, pair market.Pair, from, to int64) (list []market.PairRatio, err error) {
 	if !m.Swap || pair.Inverse {
 		return nil, nil
 	}
-	query := url.Values{"ccy": {pair.Base}}
-	err = past(ctx, m.accounts, "/api/v5/rubik/stat/contracts/long-short-account-ratio", query, from, to, func(at int64, row []string) error {
+	ask, host, query := ratioAsks[kind], m.tops, url.Values{"instId": {pair.Symbol}}
+	if ask.coin {
+		host, query = m.accounts, url.Values{"ccy": {pair.Base}}
+	}
+	if ask.back > 0 {
+		from = max(from, m.Now().UnixMilli()-ask.back)
+	}
+	err = past(ctx, host, ask.path, query, from, to, func(at int64, row []string) error {
 		if len(row) < 2 {
 			return errRow
 		}
@@ -175,12 +195,19 @@ func (m *Market) PastRatios(ctx context.Context, pair market.Pair, from, to int6
 		if err := source.Decimals(source.Field{To: &ratio, Name: "ratio", Text: row[1]}); err != nil {
 			return err
 		}
-		share, err := ratio.Div(ratio.Add(market.DecimalFromInt(1)))
-		list = append(list, market.PairRatio{Pair: pair.Key, Time: at, Long: share.RoundHAZ(sharePlaces)})
-		return err
+		one := market.PairRatio{Pair: pair.Key, Time: at, Kind: kind, Value: ratio}
+		if kind != market.MarginLoans {
+			share, err := ratio.Div(ratio.Add(market.DecimalFromInt(1)))
+			if err != nil {
+				return err
+			}
+			one.Value = share.RoundHAZ(sharePlaces)
+		}
+		list = append(list, one)
+		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read accounts of %s: %w", pair.Key, err)
+		return nil, fmt.Errorf("read ratios of %s: %w", pair.Key, err)
 	}
 	return list, nil
 }

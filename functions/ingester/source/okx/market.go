@@ -30,7 +30,8 @@ type Market struct {
 	host     *source.Host
 	funding  *source.Host // requests for past funding rates
 	interest *source.Host // for past open interest
-	accounts *source.Host // for past shares of accounts
+	accounts *source.Host // for past shares of accounts, and for margin loans
+	tops     *source.Host // for what top traders had
 	stream   string       // address of the WebSockets
 }
 
@@ -49,7 +50,7 @@ const (
 )
 
 // limits of what is asked of the past, each counted by itself: 10 requests in two seconds
-// for funding and for open interest, 5 for accounts.
+// for funding and for open interest, 5 for accounts and for top traders.
 const (
 	fundingPerMinute, fundingBurst   = 180, 4
 	accountsPerMinute, accountsBurst = 80, 2
@@ -75,11 +76,12 @@ func Open(url string, log *slog.Logger) []*Market {
 		return p
 	}
 	funding, interest, accounts := pool(fundingPerMinute, fundingBurst), pool(fundingPerMinute, fundingBurst), pool(accountsPerMinute, accountsBurst)
+	tops := pool(accountsPerMinute, accountsBurst)
 	market := func(name, platform, instType string, inverse bool) *Market {
 		info := source.NewMarketInfo(name, platform, instType == swap, log)
 		info.Inverse = inverse
 		return &Market{
-			MarketInfo: info, instType: instType, host: host, funding: funding, interest: interest, accounts: accounts,
+			MarketInfo: info, instType: instType, host: host, funding: funding, interest: interest, accounts: accounts, tops: tops,
 			stream: strings.TrimSuffix(stream, "/"),
 		}
 	}

@@ -35,7 +35,7 @@ type Market interface {
 	Interests(context.Context, []market.Pair) ([]market.PairInterest, error)
 	PastFundings(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairFunding, error)
 	PastInterests(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairInterest, error)
-	PastRatios(ctx context.Context, pair market.Pair, from, to int64) ([]market.PairRatio, error)
+	PastRatios(ctx context.Context, kind market.RatioKind, pair market.Pair, from, to int64) ([]market.PairRatio, error)
 	Follow(ctx context.Context, pairs []market.Pair, stats *source.Stats, sink source.EventSink) error
 	FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error
 }
@@ -94,10 +94,11 @@ type Adapter[M Market, X Exchange] struct {
 	Levels    int // of books, at most
 	BookSpeed int // how many times as fast the clock goes on which books change
 
-	Paid             func(day *trading.Kline) int64 // what a ticker of linear perpetuals makes of what was paid; nil: all of it
-	InterestDays     int64                          // for how long open interest is kept, of the five days that are asked for
-	Long             func(m *trading.Market, at int64) (share market.Decimal)
-	NoInverseAccount bool // the shares of accounts are those of linear perpetuals only
+	Paid             func(day *trading.Kline) int64            // what a ticker of linear perpetuals makes of what was paid; nil: all of it
+	InterestDays     int64                                     // for how long open interest is kept, of the five days that are asked for
+	Ratios           []market.RatioKind                        // that are told
+	Share            func(tenThousandths int64) market.Decimal // what is made of a share, nil: itself
+	NoInverseAccount bool                                      // the ratios are those of linear perpetuals only
 }
 
 // Listing is a list of markets, of which some are left out as something of them is not known.
@@ -340,21 +341,51 @@ func (a Adapter[M, X]) perpetuals(t *testing.T) {
 			arePayments(t, m, pair, from, c.period, fundings)
 			past := must.Get(of.PastInterests(t.Context(), pair, from, now))(t)
 			areInterests(t, m, pair, from, past)
-			ratios := must.Get(of.PastRatios(t.Context(), pair, now-2*24*hour, now))(t)
-			points := 2 * 288
-			if a.NoInverseAccount && pair.Inverse {
-				points = 0
+			if int64(len(fundings)) != c.paid || int64(len(past)) != a.InterestDays*288 {
+				t.Errorf("%d payments and %d points in five days", len(fundings), len(past))
 			}
-			if int64(len(fundings)) != c.paid || int64(len(past)) != a.InterestDays*288 || len(ratios) != points {
-				t.Errorf("%d payments and %d points in five days, %d shares of accounts in two", len(fundings), len(past), len(ratios))
-			}
-			for i, r := range ratios {
-				if r.Pair != pair.Key || !r.Long.Equal(a.Long(m, r.Time)) || i > 0 && r.Time != ratios[i-1].Time+300_000 {
-					t.Errorf("a share is %+v, want %s", r, a.Long(m, r.Time))
-				}
+			for _, kind := range market.RatioKinds {
+				a.ratios(t, of, m, pair, kind, now)
 			}
 		})
 	}
+}
+
+// ratios holds half a day of a kind of ratios to what is simulated.
+func (a Adapter[M, X]) ratios(t *testing.T, of M, m *trading.Market, pair market.Pair, kind market.RatioKind, now int64) {
+	t.Helper()
+	ratios := must.Get(of.PastRatios(t.Context(), kind, pair, now-12*hour, now))(t)
+	points := 0
+	if slices.Contains(a.Ratios, kind) && (!a.NoInverseAccount || !pair.Inverse) {
+		points = 144
+	}
+	if len(ratios) != points {
+		t.Errorf("%d ratios of kind %d in half a day, want %d", len(ratios), kind, points)
+	}
+	for i, r := range ratios {
+		var want market.Decimal
+		switch kind {
+		case market.LongAccounts:
+			want = a.share(t, m.Longs(r.Time))
+		case market.LongTopAccounts:
+			want = a.share(t, m.TopLongs(r.Time))
+		case market.LongTopPositions:
+			want = a.share(t, m.TopPositions(r.Time))
+		case market.MarginLoans:
+			want = Decimal(t, trading.Decimal(m.Loans(r.Time), 2))
+		}
+		if r.Pair != pair.Key || r.Kind != kind || !r.Value.Equal(want) || i > 0 && r.Time != ratios[i-1].Time+300_000 {
+			t.Errorf("a ratio is %+v, want %s", r, want)
+		}
+	}
+}
+
+func (a Adapter[M, X]) share(t *testing.T, tenThousandths int64) market.Decimal {
+	t.Helper()
+	if a.Share != nil {
+		return a.Share(tenThousandths)
+	}
+	return Decimal(t, trading.Decimal(tenThousandths, 4))
 }
 
 func (a Adapter[M, X]) spot(t *testing.T) {
@@ -364,7 +395,7 @@ func (a Adapter[M, X]) spot(t *testing.T) {
 	isTicker(t, of, m, pair, now, nil)
 	interests, err := of.Interests(t.Context(), []market.Pair{pair})
 	past, err2 := of.PastInterests(t.Context(), pair, now-hour, now)
-	ratios, err3 := of.PastRatios(t.Context(), pair, now-hour, now)
+	ratios, err3 := of.PastRatios(t.Context(), market.LongAccounts, pair, now-hour, now)
 	if err := errors.Join(err, err2, err3); err != nil || interests != nil || past != nil || ratios != nil {
 		t.Errorf("spot has %v, %v and %v, %v", interests, past, ratios, err)
 	}
