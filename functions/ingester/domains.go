@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"quotary/functions/ingester/content"
 	"quotary/functions/ingester/engine"
@@ -10,7 +11,9 @@ import (
 	"quotary/functions/ingester/perp"
 	"quotary/functions/ingester/reference"
 	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/data/alerts"
 	"quotary/shared/data/followrequests"
+	"quotary/shared/gate/keys"
 	"quotary/shared/service/config"
 	"quotary/shared/store"
 	"quotary/shared/store/schema"
@@ -60,7 +63,8 @@ func perpDomain(env *config.Env) configured {
 func exchangeDomain(env *config.Env) configured {
 	config := exchange.Settings(env)
 	return func(i *ingester, host engine.Host) engine.Domain {
-		config.Wanted = followrequests.Pairs.Open(i.documents)
+		config.Wanted, config.Alerts = followrequests.Pairs.Open(i.documents), alerts.Open(i.documents)
+		config.Keys = keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now)
 		return config.Domain(host)
 	}
 }

@@ -1,19 +1,125 @@
 package catalog
 
-// The planned endpoints of the family Signal: specified, without a handler yet.
+// The endpoints of the family Signal. Those that are planned are specified, without a handler yet.
 var (
-	// Lists the alerts of the calling account that went off.
-	_ = planned("GET", "/v2/signal/signalAlert", Signal, anyLevel, EnvelopeA)
+	// Lists the alerts of the calling key that went off, newest first.
+	FiredAlerts = route[FiredAlertsIn, FiredAlertList]("GET", "/v2/signal/signalAlert", Signal, anyLevel, EnvelopeA)
 	// Lists the indicators and triggers that an alert may use.
-	_ = planned("GET", "/v2/signal/signalAlertConf", Signal, anyLevel, EnvelopeA)
-	// Sets up an alert for the calling account.
-	_ = planned("GET", "/v2/signal/addSignalAlert", Signal, anyLevel, EnvelopeA)
-	// Removes an alert of the calling account.
-	_ = planned("GET", "/v2/signal/delSignalAlert", Signal, anyLevel, EnvelopeA)
-	// Lists the alerts that the calling account set up.
-	_ = planned("GET", "/v2/signal/getSignalAlertSetList", Signal, anyLevel, EnvelopeA)
+	AlertChoices = route[AlertChoicesIn, AlertChoiceList]("GET", "/v2/signal/signalAlertConf", Signal, anyLevel, EnvelopeA)
+	// Sets up an alert for the calling key.
+	AddAlert = route[AddAlertIn, AlertResult]("GET", "/v2/signal/addSignalAlert", Signal, anyLevel, EnvelopeA).needs(ExchangePairs)
+	// Removes an alert of the calling key.
+	RemoveAlert = route[RemoveAlertIn, AlertResult]("GET", "/v2/signal/delSignalAlert", Signal, anyLevel, EnvelopeA)
+	// Lists the alerts that the calling key set up.
+	SetAlerts = route[SetAlertsIn, SetAlertList]("GET", "/v2/signal/getSignalAlertSetList", Signal, anyLevel, EnvelopeA)
 	// Lists signals of strategies with their past success.
 	_ = planned("GET", "/v2/signal/strategySignal", Signal, anyLevel, EnvelopeA)
 	// Lists sudden changes of price and volume.
 	_ = planned("GET", "/v2/signal/changeSignal", Signal, anyLevel, EnvelopeA)
 )
+
+var _ = does(Signal, readLog, readViews, keepDocuments)
+
+// FiredAlertsIn asks for what went off of the calling key's alerts in the last 30 days.
+type FiredAlertsIn struct{}
+
+// FiredAlertList has the newest 100.
+type FiredAlertList struct {
+	List []FiredAlert `json:"list"` // newest first
+}
+
+// FiredAlert is an alert that went off with a candle. It does so once for a candle.
+type FiredAlert struct {
+	TpKey    string `json:"tp_key"`    // key of the pair
+	SubType  string `json:"sub_type"`  // what the alert waits for, with all its parameters
+	Side     string `json:"side"`      // buy or sell: for whom it speaks
+	EwsPrice string `json:"ews_price"` // close of the candle, quote coins
+	EwsTime  string `json:"ews_time"`  // when the candle closed, seconds since 1970 UTC
+}
+
+// AlertChoicesIn asks what an alert may wait for.
+type AlertChoicesIn struct {
+	Lan string `query:"lan" default:"cn" enum:"cn|en"` // language of names
+}
+
+// AlertChoiceList has what alerts may wait for.
+type AlertChoiceList struct {
+	Data   []AlertChoice `json:"data"`   // by indicator
+	Period []int64       `json:"period"` // lengths of candles, minutes
+}
+
+// AlertChoice is an indicator with its triggers.
+type AlertChoice struct {
+	Config       []AlertTrigger `json:"config"`       // its triggers
+	IndicatorKey string         `json:"indicatorKey"` // first part of subType
+	Label        string         `json:"label"`        // name in the language
+	Name         string         `json:"name"`         // the same
+	Sort         int64          `json:"sort"`         // place in the list, from 1 on
+}
+
+// AlertTrigger is a condition on candles that have closed.
+type AlertTrigger struct {
+	AppPicLink        *string              `json:"appPicLink"`        // picture for phones: null, there is none
+	Label             string               `json:"label"`             // what it says, in the language
+	Name              string               `json:"name"`              // the same
+	PicLink           *string              `json:"picLink"`           // picture: null, there is none
+	SignalType        string               `json:"signalType"`        // subType without parameters, with {period} in the place of minutes
+	TriggerKey        string               `json:"triggerKey"`        // third part of subType
+	ParamConfig       []AlertTriggerParam  `json:"paramConfig"`       // its parameters, in the order in which subType has them behind the trigger
+	SecondTriggerType []AlertSecondTrigger `json:"secondTriggerType"` // always empty: no trigger has a second one
+}
+
+// AlertTriggerParam is a parameter of a trigger.
+type AlertTriggerParam struct {
+	Key     string  `json:"key"`     // what it is called
+	Label   string  `json:"label"`   // name in the language
+	Type    string  `json:"type"`    // int or price
+	Default *string `json:"default"` // value where it is left out; null where it must be given
+	Min     *int64  `json:"min"`     // least value; null of a price
+	Max     *int64  `json:"max"`     // greatest value; null of a price
+}
+
+// AlertSecondTrigger would be a trigger beside another; there are none.
+type AlertSecondTrigger struct {
+	TriggerKey string `json:"triggerKey"` // its key
+}
+
+// AddAlertIn says what the alert waits for. The same alert again is the one that is there; a key
+// may have 100.
+type AddAlertIn struct {
+	// <indicatorKey>:<period minutes>:<triggerKey>[:<params>], as signalAlertConf lists them;
+	// parameters are separated by commas or colons, and those left out take their defaults
+	SubType string `query:"subType,sub_type" required:"true" example:"ma:60:single_ma:7"`
+
+	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"` // key of a pair that is followed
+	Remark string  `query:"remark" example:"the weekly average"`              // the caller's own words, at most 256 bytes
+}
+
+// AlertResult says whether it was done.
+type AlertResult struct {
+	Result string `json:"result"` // true; or false where there is no alert of that id
+}
+
+// RemoveAlertIn names the alert.
+type RemoveAlertIn struct {
+	ID int64 `query:"id" required:"true" min:"1" example:"7"` // as getSignalAlertSetList lists it
+}
+
+// SetAlertsIn asks for the calling key's alerts.
+type SetAlertsIn struct{}
+
+// SetAlertList has the alerts of the calling key.
+type SetAlertList struct {
+	List  []SetAlert `json:"list"`  // newest first
+	Count string     `json:"count"` // how many there are
+}
+
+// SetAlert is an alert that the calling key set up.
+type SetAlert struct {
+	ID       string  `json:"id"`       // number by which it is removed
+	TpKey    string  `json:"tpKey"`    // key of the pair
+	SetPrice *string `json:"setPrice"` // price of the pair when it was set up, quote coins; null where it was not known
+	SubType  string  `json:"subType"`  // what it waits for, with all its parameters
+	SetTime  string  `json:"setTime"`  // when it was set up, seconds since 1970 UTC
+	Remark   string  `json:"remark"`   // the caller's own words (an addition)
+}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // AlertParam is a parameter of a trigger: a whole number, or a price.
@@ -221,8 +220,8 @@ func (a AlertType) String() string {
 	return strings.Join(parts, ":")
 }
 
-// Period is that of its candles.
-func (a AlertType) Period() time.Duration { return time.Duration(a.Minutes) * time.Minute }
+// AlertPeriod is that of candles of so many minutes, one of [AlertMinutes]: their days open in UTC.
+func AlertPeriod(minutes int64) Period { return Period{60 * minutes, OpenBeijing8} }
 
 // Closed are candles of one pair and period that have closed, oldest first: what alerts are
 // evaluated on. It works out each average once.

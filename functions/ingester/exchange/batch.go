@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"quotary/shared/data/alerts"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/market"
 )
@@ -17,6 +18,8 @@ type Batch struct {
 	PastRates     []PastRate
 
 	Stored []Stored
+
+	Fired []alerts.Fired
 }
 
 // Stored is how much of what a pair was like is delivered: all of it is in this batch or in
@@ -66,11 +69,12 @@ func (b *Batch) Merge(later *Batch) {
 	b.PastInterests = append(b.PastInterests, later.PastInterests...)
 	b.PastRates = append(b.PastRates, later.PastRates...)
 	b.Stored = append(b.Stored, later.Stored...)
+	b.Fired = append(b.Fired, later.Fired...)
 }
 
 // Len is the number of events, candles and pairs.
 func (b *Batch) Len() int {
-	n := b.PairEvents.Len() + len(b.PastRates) + len(b.Stored)
+	n := b.PairEvents.Len() + len(b.PastRates) + len(b.Stored) + len(b.Fired)
 	for i := range b.Runs {
 		n += len(b.Runs[i].Candles)
 	}

@@ -13,6 +13,7 @@ import (
 	"quotary/functions/ingester/lease"
 	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
+	"quotary/shared/data/alerts"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/service/config"
 )
@@ -33,6 +34,8 @@ type Config struct {
 	ListEvery time.Duration         // between two looks at what pairs trade; 0 means an hour
 	URLs      map[string]string     // where exchanges are simulated, by name; others are followed at their public addresses
 	Wanted    *followrequests.Store // of [followrequests.Pairs]: pairs whose K-lines clients ask for; nil where there are none
+	Alerts    *alerts.Store         // of sub-keys; nil where there are none
+	Keys      Keys                  // says of whom alerts rest
 }
 
 // Settings reads the domain's part of the environment.
@@ -116,6 +119,10 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 	}
 	if len(coins.venues) > 0 {
 		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "perpetuals history", Stats: coins.stats, Background: true, Follow: coins.follow})
+	}
+	if c.Alerts != nil && len(followed) > 0 {
+		watch := c.alertWatch()
+		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "alerts", Stats: watch.stats, Follow: watch.follow})
 	}
 	return p, nil
 }

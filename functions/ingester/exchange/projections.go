@@ -32,5 +32,6 @@ func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 		newRatios(market.MarginLoans),
 		newLiquidations(leftOut),
 		newBooks(),
+		new(firedAlerts),
 	}
 }

@@ -1,0 +1,291 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/shared/backoff"
+	"quotary/shared/data/alerts"
+	"quotary/shared/data/pairklines"
+	"quotary/shared/gate/keys"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Keys says whether sub-keys of a distributor may be used; those that do not exist are absent. A
+// [*keys.Store] does.
+type Keys interface {
+	Statuses(ctx context.Context, distributor string, accessKeys []string) (map[string]keys.Status, error)
+}
+
+const (
+	// alertsLag is how long after a candle has closed alerts are evaluated on it: its row is the
+	// exchange's own by then.
+	alertsLag = 8 * time.Second
+
+	alertsEvery   = time.Second      // between two looks at what has closed
+	alertsRelist  = 10 * time.Second // between two looks at which alerts there are
+	alertsAtOnce  = 8                // candles of pairs that are read at a time
+	alertsMissed  = 3                // candles of a period that are evaluated late, at most: what is older is not news
+	alertsTimeout = 10 * time.Second
+)
+
+// alertWatch evaluates the alerts of sub-keys when candles close, and emits what goes off. It knows
+// up to which candle of each period it has, so that each is looked at once, and what goes off is
+// named by its candle: a crash between makes it again.
+type alertWatch struct {
+	alerts *alerts.Store
+	keys   Keys
+	series *store.Series
+	stats  *source.Stats
+	log    *slog.Logger
+	now    func() time.Time
+	sleep  func(context.Context, time.Duration) error
+
+	evaluated map[int64]int64 // by minutes of the period: when the last candle closed that was looked at, ms
+	listed    time.Time
+	owners    map[string]alerts.Owner
+	byOwner   map[string][]keyAlert
+}
+
+// keyAlert is an alert of a sub-key.
+type keyAlert struct {
+	alerts.Alert
+	of    market.AlertType
+	owner string
+}
+
+func (c Config) alertWatch() *alertWatch {
+	stats := new(source.Stats)
+	return &alertWatch{
+		alerts: c.Alerts, keys: c.Keys, series: c.Stores.Series, stats: stats, log: source.Watched(c.Logger, stats), now: time.Now, sleep: backoff.Sleep,
+		byOwner: map[string][]keyAlert{},
+	}
+}
+
+// alertPosition is where the watch stands, as its checkpoint holds it.
+type alertPosition struct {
+	Evaluated map[int64]int64 `json:"evaluated"`
+}
+
+// follow emits until ctx ends or the sink fails.
+func (w *alertWatch) follow(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+	position := alertPosition{Evaluated: map[int64]int64{}}
+	if err := from.Decode(&position); err != nil {
+		return err
+	}
+	w.evaluated = position.Evaluated
+	for {
+		if err := w.sleep(ctx, alertsEvery); err != nil {
+			return err
+		}
+		if err := w.relist(ctx); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			w.log.Warn("cannot read which alerts there are; those of before stay", "error", fmt.Sprintf("%.200s", err))
+		}
+		for _, minutes := range market.AlertMinutes {
+			if err := w.due(ctx, minutes, sink); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// due evaluates the alerts of a period on the candles that have closed since the last look. Where
+// they cannot be read that is tried again with the next look.
+func (w *alertWatch) due(ctx context.Context, minutes int64, sink engine.Sink[*Batch]) error {
+	period := market.AlertPeriod(minutes)
+	latest := period.StartMs(w.now().Add(-alertsLag).UnixMilli())
+	width := minutes * 60_000
+	last, before := w.evaluated[minutes]
+	if !before {
+		last = latest // what closed before there was anybody to look is not news
+	}
+	for closed := max(last+width, latest-(alertsMissed-1)*width); closed <= latest; closed += width {
+		fired, err := w.evaluate(ctx, minutes, closed)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			w.stats.Malformed.Add(1)
+			w.log.Warn("cannot evaluate alerts; trying again", "minutes", minutes, "error", fmt.Sprintf("%.200s", err))
+			return nil
+		}
+		if err := w.emit(ctx, minutes, closed, fired, sink); err != nil {
+			return err
+		}
+	}
+	if !before {
+		return w.emit(ctx, minutes, latest, nil, sink)
+	}
+	return nil
+}
+
+func (w *alertWatch) emit(ctx context.Context, minutes, closed int64, fired []alerts.Fired, sink engine.Sink[*Batch]) error {
+	w.evaluated[minutes] = closed
+	position, err := engine.PositionOf(alertPosition{w.evaluated})
+	if err != nil {
+		return err
+	}
+	w.stats.Lines.Add(int64(len(fired)))
+	w.stats.Seen(w.now(), closed)
+	return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Fired: fired}, Position: position})
+}
+
+// relist reads once in a while which alerts there are: of those sub-keys whose alerts have changed.
+func (w *alertWatch) relist(ctx context.Context) error {
+	now := w.now()
+	if now.Sub(w.listed) < alertsRelist {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, alertsTimeout)
+	defer cancel()
+	owners, err := w.alerts.Owners(ctx)
+	if err != nil {
+		return err
+	}
+	for key, owner := range owners {
+		if w.owners[key].Revision == owner.Revision {
+			continue
+		}
+		list, err := w.alerts.List(ctx, key)
+		if err != nil {
+			delete(owners, key) // it is read again with the next look
+			w.log.Warn("cannot read the alerts of a key; trying again", "key", key, "error", fmt.Sprintf("%.200s", err))
+			continue
+		}
+		w.byOwner[key] = w.readable(key, list)
+	}
+	w.owners, w.listed = owners, now
+	return nil
+}
+
+// readable are the alerts of a sub-key whose type can be read.
+func (w *alertWatch) readable(key string, list []alerts.Alert) (all []keyAlert) {
+	for _, a := range list {
+		of, err := market.ParseAlertType(a.Type)
+		if err != nil {
+			w.stats.Malformed.Add(1)
+			continue
+		}
+		all = append(all, keyAlert{a, of, key})
+	}
+	return all
+}
+
+// evaluate returns what goes off with the candles of a period that closed at a time, ms.
+func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]alerts.Fired, error) {
+	byPair := map[string][]keyAlert{}
+	for _, list := range w.byOwner {
+		for _, a := range list {
+			if a.of.Minutes == minutes && a.Time < closed {
+				byPair[a.Pair] = append(byPair[a.Pair], a)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, alertsTimeout)
+	defer cancel()
+	var mu sync.Mutex
+	var fired []alerts.Fired
+	group, reading := errgroup.WithContext(ctx)
+	group.SetLimit(alertsAtOnce)
+	for pair, list := range byPair {
+		group.Go(func() error {
+			some, err := w.evaluatePair(reading, pair, list, closed)
+			mu.Lock()
+			defer mu.Unlock()
+			fired = append(fired, some...)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return w.awake(ctx, fired)
+}
+
+// evaluatePair returns what goes off of alerts of one pair and period. A pair without a trade in the
+// candle has none.
+func (w *alertWatch) evaluatePair(ctx context.Context, pair string, list []keyAlert, closed int64) (fired []alerts.Fired, err error) {
+	minutes := list[0].of.Minutes
+	candles, err := pairklines.Newest(ctx, w.series, pair, market.AlertPeriod(minutes), time.UnixMilli(closed-1).UTC(), market.AlertCandles)
+	if err != nil || len(candles) == 0 || candles[len(candles)-1].OpenTime != closed-minutes*60_000 {
+		return nil, err
+	}
+	of := market.NewClosed(candles)
+	for i := range list {
+		a := &list[i]
+		if side, ok := of.Fires(&a.of); ok {
+			fired = append(fired, alerts.Fired{
+				Key: a.owner, ID: a.ID, Pair: pair, Type: a.of.String(), Side: side, Px: candles[len(candles)-1].Close.String(), Time: closed,
+			})
+		}
+	}
+	return fired, nil
+}
+
+// awake leaves out what is of sub-keys that may not be used now: their alerts rest.
+func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.Fired, error) {
+	used := map[string]map[string]bool{} // keys by distributor
+	for i := range fired {
+		distributor := w.owners[fired[i].Key].Distributor
+		if used[distributor] == nil {
+			used[distributor] = map[string]bool{}
+		}
+		used[distributor][fired[i].Key] = true
+	}
+	awake := map[string]bool{}
+	for distributor, names := range used {
+		var list []string
+		for key := range names {
+			list = append(list, key)
+		}
+		statuses, err := w.keys.Statuses(ctx, distributor, list)
+		if err != nil {
+			return nil, fmt.Errorf("read keys with alerts: %w", err)
+		}
+		for key, s := range statuses {
+			awake[key] = !s.Disabled && !s.DistributorDisabled && s.Level != nil && (s.ExpiresAt.IsZero() || w.now().Before(s.ExpiresAt))
+		}
+	}
+	var left []alerts.Fired
+	for _, f := range fired {
+		if awake[f.Key] {
+			left = append(left, f)
+		}
+	}
+	return left, nil
+}
+
+// firedAlerts keeps the log of what went off.
+type firedAlerts struct {
+	engine.Defaults[*Batch]
+	rows []store.Row
+}
+
+// Name is that of the log.
+func (*firedAlerts) Name() string { return alerts.Name }
+
+// Apply takes what went off.
+func (p *firedAlerts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	p.rows = alerts.AppendRows(p.rows, b.Fired)
+	return nil
+}
+
+// Changes returns its rows.
+func (p *firedAlerts) Changes(time.Time, bool) (c engine.Changes) {
+	if len(p.rows) > 0 {
+		c.Log = []engine.LogRows{{Dataset: alerts.Name, Rows: p.rows}}
+		p.rows = nil
+	}
+	return c
+}

@@ -1,0 +1,170 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/shared/backoff"
+	"quotary/shared/data/alerts"
+	"quotary/shared/data/datatest"
+	"quotary/shared/gate/keys"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
+	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
+)
+
+const alertPair = "btcusdt:binance"
+
+// begun is when the last candle closed that a process looks at which begins at noon.
+var begun = market.Minute1.Start(noon.Add(-alertsLag))
+
+// statuses are those of the keys of every distributor.
+type statuses map[string]keys.Status
+
+func (s statuses) Statuses(context.Context, string, []string) (map[string]keys.Status, error) {
+	if s == nil {
+		return nil, errors.New("no keys today")
+	}
+	return s, nil
+}
+
+// alertWorld is a world with alerts, of whose pair the close of each minute is on the other side of
+// 100 than that of the minute before.
+func alertWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	db := storetest.DynamoDB(t)
+	prefix := storetest.Tables(t, db)
+	w.config.Stores.Log = store.NewLog(db, prefix+schema.LogTable)
+	w.config.Alerts = alerts.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+		return store.NewDocuments(db, prefix+schema.DocumentsTable, kind, limits)
+	})
+	w.config.Keys = statuses{"awake": {Level: new(keys.Level)}, "disabled": {Level: new(keys.Level), Disabled: true}, "withoutlevel": {}}
+	var minutes []market.Candle
+	for n := range 60 {
+		px := dec(int64(90 + 20*(n%2)))
+		minutes = append(minutes, market.Candle{OpenTime: begun.Add(time.Duration(n-20) * time.Minute).UnixMilli(), Trades: 1, Size: dec(1), Amount: px, Open: px, High: px, Low: px, Close: px})
+	}
+	datatest.PutPairKlines(t, w.config.Stores.Series, alertPair, market.Minute1, minutes...)
+	return w
+}
+
+func (w *world) alert(t *testing.T, key, subType string) {
+	t.Helper()
+	of := must.Get(market.ParseAlertType(subType))(t)
+	a := alerts.Alert{ID: alerts.IDOf(alertPair, of), Pair: alertPair, Type: of.String(), Time: noon.Add(-time.Hour).UnixMilli()}
+	must.Do(t, w.config.Alerts.Add(t.Context(), "reseller", key, &a))
+}
+
+// watch is a process that evaluates alerts.
+func (w *world) watch() []engine.Source[*Batch] {
+	watch := w.config.alertWatch()
+	watch.now = w.clock.Now
+	watch.sleep = func(ctx context.Context, _ time.Duration) error { return backoff.Sleep(ctx, time.Millisecond) }
+	return []engine.Source[*Batch]{{Name: "alerts", Stats: watch.stats, Follow: watch.follow}}
+}
+
+func (w *world) fired(t *testing.T, key string) []alerts.Fired {
+	t.Helper()
+	return must.Get(alerts.Newest(t.Context(), w.config.Stores.Log, key, w.clock.Now()))(t)
+}
+
+// seen reports whether a watch that now runs has looked at the candle that closed at a time.
+func (w *world) seen(t *testing.T, closed time.Time) bool {
+	t.Helper()
+	name := engine.Checkpoint(Name, "alerts", "")
+	position := must.Get(w.config.Stores.Series.Checkpoint(t.Context(), name))(t)
+	var p alertPosition
+	must.Do(t, engine.Position(position).Decode(&p))
+	return p.Evaluated[1] >= closed.UnixMilli()
+}
+
+// However often the process ends, an alert fires once for each candle that brings it about, and
+// those of keys that may not be used rest.
+func TestAnAlertFiresOnceForACandle(t *testing.T) {
+	t.Parallel()
+	w := alertWorld(t)
+	w.alert(t, "awake", "price:1:price_cross:100")
+	w.alert(t, "awake", "td:1:td_nine")
+	w.alert(t, "disabled", "price:1:price_cross:100")
+	w.alert(t, "withoutlevel", "price:1:price_cross:100")
+	w.alert(t, "deleted", "price:1:price_cross:100")
+	w.run(t, w.watch(), func() bool { return w.seen(t, begun) })
+	const minutes = 6
+	for n := range minutes {
+		w.clock.Move(time.Minute)
+		for range 1 + n%2 { // another process looks at the candle again
+			w.run(t, w.watch(), func() bool { return w.seen(t, begun.Add(time.Duration(n+1)*time.Minute)) })
+		}
+	}
+	got := w.fired(t, "awake")
+	if len(got) != minutes {
+		t.Fatalf("it fired %d times in %d minutes", len(got), minutes)
+	}
+	for n, f := range got {
+		closed := begun.Add(time.Duration(minutes-n) * time.Minute)
+		side, px := market.Buy, "110"
+		if (minutes-n)%2 == 1 {
+			side, px = market.Sell, "90"
+		}
+		if f.Time != closed.UnixMilli() || f.Type != "price:1:price_cross:100" || f.Pair != alertPair || f.Side != side || f.Px != px {
+			t.Errorf("%d is %+v, want %s at %s of %s", n, f, side, px, closed)
+		}
+	}
+	for _, key := range []string{"disabled", "withoutlevel", "deleted"} {
+		if got := w.fired(t, key); len(got) > 0 {
+			t.Errorf("alerts of a key that is %s fired: %+v", key, got)
+		}
+	}
+}
+
+// What closed while nobody looked is late, and of the last candles only.
+func TestAlertsOfCandlesThatClosedWhileNobodyLookedAreEvaluatedLate(t *testing.T) {
+	t.Parallel()
+	w := alertWorld(t)
+	w.alert(t, "awake", "price:1:price_cross:100")
+	w.run(t, w.watch(), func() bool { return w.seen(t, begun) })
+	w.clock.Move(10 * time.Minute)
+	w.run(t, w.watch(), func() bool { return w.seen(t, begun.Add(10*time.Minute)) })
+	if got := w.fired(t, "awake"); len(got) != alertsMissed {
+		t.Errorf("%d fired: %+v", len(got), got)
+	}
+}
+
+// An alert that is set up or removed counts from the next look on, and where keys cannot be read
+// the candle is looked at again.
+func TestAlertsAreThoseThatAreSetUp(t *testing.T) {
+	t.Parallel()
+	w := alertWorld(t)
+	watch := w.config.alertWatch()
+	watch.now = w.clock.Now
+	watch.evaluated = map[int64]int64{}
+	evaluate := func(closed time.Time) (n int, err error) {
+		must.Do(t, watch.relist(t.Context()))
+		fired, err := watch.evaluate(t.Context(), 1, closed.UnixMilli())
+		return len(fired), err
+	}
+	if n, err := evaluate(begun); n != 0 || err != nil {
+		t.Errorf("without alerts %d fire, %v", n, err)
+	}
+	w.alert(t, "awake", "price:1:price_cross:100")
+	w.clock.Move(alertsRelist)
+	if n, err := evaluate(begun); n != 1 || err != nil {
+		t.Errorf("once it is set up %d fire, %v", n, err)
+	}
+	watch.keys = statuses(nil)
+	if n, err := evaluate(begun); n != 0 || err == nil {
+		t.Errorf("while keys cannot be read %d fire, %v", n, err)
+	}
+	watch.keys = w.config.Keys
+	must.Do(t, w.config.Alerts.Remove(t.Context(), "reseller", "awake", alerts.IDOf(alertPair, must.Get(market.ParseAlertType("price:1:price_cross:100"))(t))))
+	w.clock.Move(alertsRelist)
+	if n, err := evaluate(begun); n != 0 || err != nil {
+		t.Errorf("once it is removed %d fire, %v", n, err)
+	}
+}
