@@ -294,7 +294,7 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 		return []any{nil, "BTC"}
 	case reflect.TypeFor[catalog.PairKey](), reflect.TypeFor[catalog.Key]():
 		if name == "symbol" || name == "dbkey" || name == "dbKey" {
-			return []any{busyPair, perpKey}
+			return []any{busyPair, perpKey, followedKey}
 		}
 	case reflect.TypeFor[catalog.Millis](), reflect.TypeFor[catalog.Seconds]():
 		return []any{nil}
@@ -349,6 +349,9 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 
 // busyPair is the pair of an exchange that has much.
 const busyPair = "btcswapusdt:binance"
+
+// followedKey is a pair that is followed all the time.
+const followedKey = "btcusdt:binance"
 
 // busyID is the number of the order and of the TWAP that all fills are of.
 const busyID = int64(77)
@@ -419,7 +422,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 		datatest.PutPairKlines(c.t, series, busyPair, tier, bars...)
 	}
 	for _, what := range []string{pairpast.Klines, pairpast.Contracts, pairpast.Trades} {
-		storetest.PutSeries(c.t, series, pairpast.Row(busyPair, what, pairpast.AllStored))
+		storetest.PutSeries(c.t, series, pairpast.Row(busyPair, what, pairpast.AllStored), pairpast.Row(followedKey, what, pairpast.AllStored))
 	}
 	for _, tier := range pairseries.Tiers {
 		var bars []market.Bar

@@ -115,7 +115,7 @@ func deploy(t *testing.T) *deployment {
 	// asked for.
 	followed := contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}}
 	storetest.Publish(t, d.views, contracts.Published, followed)
-	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}}}
+	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}, {Pair: market.Pair{Key: followedKey, Base: "BTC"}, Followed: true}}}
 	storetest.Publish(t, d.views, pairs.Published, listed)
 	storetest.Publish(t, d.views, pairtrades.Published, pairtrades.View{})
 	// The account of the samples is known, and the venue is to be asked about it again.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/alerts"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/pairs"
 	"quotary/shared/gate/admission"
@@ -283,6 +285,11 @@ func (d *deployment) rest(t *testing.T) {
 		case catalog.OrdersByAddress.Path, catalog.FillsByAddress.Path: // of a frame
 			frame := market.CursorAt("", market.ArrivalAt(d.Now()))
 			event.MultiValueQueryStringParameters["cursor"] = []string{frame.Text()}
+		case catalog.AddAlert.Path, catalog.RemoveAlert.Path: // in this order
+			of := must.Get(market.ParseAlertType("td:5:td_nine"))(t)
+			event.MultiValueQueryStringParameters["symbol"] = []string{followedKey}
+			event.MultiValueQueryStringParameters["subType"] = []string{of.String()}
+			event.MultiValueQueryStringParameters["id"] = []string{strconv.FormatInt(alerts.IDOf(followedKey, of), 10)}
 		case catalog.CommonKlines.Path: // a pair that nobody has asked for
 			event.MultiValueQueryStringParameters["symbol"] = []string{otherKey}
 		}
