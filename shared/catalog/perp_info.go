@@ -35,7 +35,7 @@ var infoTypes = []Variant{
 	{Name: "metaAndAssetCtxs", From: VenueContexts, Takes: []string{"dex"}, About: "A list of two: what meta answers, and the figures of the same coins in the same order (funding, open interest, prices, volume of the day)."},
 	{Name: "orderStatus", From: VenueOrders, Needs: []string{"user", "oid"}, About: "The newest status of an order of an account: {order, status, statusTimestamp}; null where nothing is known of it."},
 	{Name: "perpDexs", From: VenueMeta, About: "The names of the dexes that perpetuals are traded on: the main one, which is empty, first and the others sorted."},
-	{Name: "recentTrades", From: VenueTrades, Needs: []string{"coin"}, About: "The newest trades of a coin, newest first, 10 at most: {coin, side, px, sz, time, hash, tid, users}. side is the taker's. hash and users, the buyer and the seller, are not kept: null."},
+	{Name: "recentTrades", From: VenueTrades, Needs: []string{"coin"}, About: "The newest trades of a coin, newest first, 10 at most: {coin, side, px, sz, time, hash, tid, users}. side is the taker's, users are the buyer and the seller; hash and users are null where a trade came without, and of more than some 3,000 trades of a coin in one second."},
 	{Name: "spotMetaAndAssetCtxs", From: VenueContexts, About: "A list of two: what spotMeta answers, and the figures of the spot pairs."},
 	{Name: "userFills", From: VenueFills, Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
 	{Name: "userFillsByTime", From: VenueFills, Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
@@ -180,9 +180,9 @@ type InfoTrade struct {
 	Px    string     `json:"px"`   // quote units
 	Sz    string     `json:"sz"`   // base units
 	Time  int64      `json:"time"` // ms
-	Hash  *string    `json:"hash"` // of the transaction; not kept: null
+	Hash  *string    `json:"hash"` // of the transaction; null where it is not known
 	Tid   int64      `json:"tid"`
-	Users *[2]string `json:"users"` // buyer and seller; not kept: null
+	Users *[2]string `json:"users"` // buyer and seller; null where they are not known
 }
 
 // InfoUserFees is what userFees reports. What the exchange alone knows is null where it does not say.

@@ -113,12 +113,13 @@ func (i *info) recentTrades(ctx context.Context, in *catalog.InfoIn) (json.RawMe
 		return nil, err
 	}
 	list := make([]catalog.InfoTrade, 0, len(trades))
-	for _, t := range slices.Backward(trades) {
-		side := "A"
-		if t.Bought {
-			side = "B"
+	for _, set := range slices.Backward(trades) {
+		t := set.Trade(coin)
+		one := catalog.InfoTrade{Coin: coin, Side: t.Side.String(), Px: market.Text(t.Px), Sz: market.Text(t.Sz), Time: t.Time, Hash: catalog.OrNull(t.Hash), Tid: t.Tid}
+		if t.Users[0] != "" && t.Users[1] != "" {
+			one.Users = &t.Users
 		}
-		list = append(list, catalog.InfoTrade{Coin: coin, Side: side, Px: market.Text(t.Px), Sz: market.Text(t.Sz), Time: t.Order.Time, Tid: t.Order.Tid})
+		list = append(list, one)
 	}
 	return api.Encode(list)
 }

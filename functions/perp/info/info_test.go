@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,6 +112,16 @@ func TestMetaIsAsTheVenueWroteIt(t *testing.T) {
 	w.golden(t, "meta", `{"type":"meta"}`)
 	w.golden(t, "meta-dex", `{"type":"meta","dex":"xyz"}`)
 	w.golden(t, "spotMeta", `{"type":"spotMeta"}`)
+}
+
+func TestRecentTradesSayWhoTradedWhereThatIsKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := apitest.Start.Add(-time.Minute).UnixMilli()
+	trade := market.Trade{Side: market.Buy, Px: dec(t, "30135"), Sz: dec(t, "0.25"), Time: at, Tid: 7, Hash: "0x" + strings.Repeat("ab", 32), Users: [2]string{alice, "0xb0b0000000000000000000000000000000000002"}}
+	unknown := market.Trade{Side: market.Sell, Px: dec(t, "30130"), Sz: dec(t, "1.5"), Time: at + 1, Tid: 8}
+	datatest.PutKlines(t, w.series, "BTC", trade, unknown)
+	w.golden(t, "recentTrades", `{"type":"recentTrades","coin":"BTC"}`)
 }
 
 // candles stores four trades in each of some minutes after an hour.
