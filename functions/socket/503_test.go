@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"quotary/shared/api/apitest"
+	"quotary/shared/catalog"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections/connectionstest"
 	"quotary/shared/gate/keys"
@@ -29,6 +31,35 @@ func TestWhileWhatWasOpenBeforeALimitIsNotCountedNothingGetsIn(t *testing.T) {
 	p.errs(subscribeTo(`{"type":"trades","coin":"BTC"}`), counting)
 	handshake.Wait()
 	if used := w.used(key); used != (connectionstest.Usage{Connections: 1}) {
+		t.Errorf("used %+v", used)
+	}
+}
+
+// Without a node nobody tells of accounts: silence is not taken for nothing that happens.
+func TestWhatThisDeploymentHasNoSourceOfIsRefused(t *testing.T) {
+	t.Parallel()
+	const (
+		user   = `"user":"0x1000000000000000000000000000000000000001"`
+		fills  = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node"
+		orders = "the subscription is refused: orders of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node"
+	)
+	w := open(t)
+	apitest.Deliver(t, w.views, catalog.VenueTrades)
+	p := w.connect(w.SubKey, channel.FeedChannels)
+	for of, want := range map[string]string{
+		`"type":"liquidations"`: fills, `"type":"whaleEvents","coin":"BTC"`: fills, `"type":"userFills",` + user: fills, `"type":"orderUpdates",` + user: orders,
+		`"type":"userEvents",` + user:   fills + "; funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node",
+		`"type":"userFundings",` + user: "the subscription is refused: funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node",
+	} {
+		p.errs(subscribeTo("{"+of+"}"), want)
+	}
+	p.send(subscribeTo(`{"type":"trades","coin":"BTC"}`))
+	for feed, want := range map[channel.Feed]string{channel.FeedFills: fills, channel.FeedFilledOrders: orders} {
+		if got := w.connect(w.SubKey, feed).send(`{"type":"subscribe","address":["0x1000000000000000000000000000000000000001"]}`); got != `{"error":"`+want+`"}` {
+			t.Errorf("%s answers %s", feed, got)
+		}
+	}
+	if used := w.used(w.SubKey); used.Subscriptions != 1 {
 		t.Errorf("used %+v", used)
 	}
 }

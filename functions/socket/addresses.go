@@ -37,6 +37,9 @@ func (s *socket) addressMessage(ctx context.Context, c client, body []byte) ([]b
 			if err != nil {
 				return nil, err
 			}
+			if err := s.checkSource(ctx, c.feed.Needs()); err != nil {
+				return nil, err
+			}
 			err = s.store.AddAddresses(ctx, c.Message, list, slots, connections.Reply{Frame: []byte(`{"type":"subscribe"}`), From: from})
 			if errors.Is(err, connections.ErrFull) {
 				return nil, api.Refuse(catalog.ReasonSubscriptionsExceeded, "the connection would follow more than %d addresses, the most that are accepted: use another connection", connections.MostAddresses)

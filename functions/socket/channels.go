@@ -51,6 +51,9 @@ func (s *socket) subscribe(ctx context.Context, c client, sub channel.Subscripti
 	if err != nil {
 		return err
 	}
+	if err := s.checkSource(ctx, sub.Type.Channel().Needs); err != nil {
+		return err
+	}
 	reply := subscriptionResponse("subscribe", sub.Type, echo, "subscribed")
 	reply.From = from
 	out, err := s.subscribeOrWait(ctx, c, sub, slots, reply)

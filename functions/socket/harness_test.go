@@ -20,6 +20,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/aws/attr"
 	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/listed"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
@@ -59,7 +60,7 @@ func open(t *testing.T) *world {
 	options := w.DB.Options()
 	options.Retryer = aws.NopRetryer{}
 	w.socket = &socket{
-		store: w.conns, meter: connections.NewMeter(w.conns, budget), spending: &connections.Spending{Key: keySpending, Distributor: distributorSpending, Store: w.conns}, keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: listed.Open(w.views, w.Now), management: newManagement(options),
+		store: w.conns, meter: connections.NewMeter(w.conns, budget), spending: &connections.Spending{Key: keySpending, Distributor: distributorSpending, Store: w.conns}, keys: keys.New(w.DB, w.Prefix+schema.KeysTable, nil, w.Now), coins: listed.Open(w.views, w.Now), delivered: delivered.Open(w.views, w.Now), management: newManagement(options),
 		log: slog.New(slog.NewJSONHandler(w.logs, nil)), clock: w.Now, readUnits: catalog.MostReadUnits,
 	}
 	return w

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/listed"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/keys"
@@ -36,6 +37,7 @@ func main() {
 			spending:   &connections.Spending{Key: keySpending, Distributor: distributorSpending, Store: store},
 			keys:       keys.New(db, s.Table(schema.KeysTable), nil, s.Clock),
 			coins:      listed.Open(views, s.Clock),
+			delivered:  delivered.Open(views, s.Clock),
 			management: newManagement(db.Options()),
 			log:        s.Logger,
 			metrics:    s.Metrics,

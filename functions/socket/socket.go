@@ -17,6 +17,7 @@ import (
 	"quotary/shared/aws/metrics"
 	"quotary/shared/aws/readunits"
 	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/listed"
 	"quotary/shared/gate/admission"
 	"quotary/shared/gate/channel"
@@ -34,6 +35,7 @@ type socket struct {
 	bars       lru.Cache[string, bar] // by key
 	keys       *keys.Store
 	coins      *listed.Coins
+	delivered  *delivered.Reader
 	management management
 	log        *slog.Logger
 	metrics    *metrics.Writer // nil counts nothing

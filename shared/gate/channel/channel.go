@@ -47,12 +47,20 @@ type Channel struct {
 	Account bool
 	// Shows is the endpoint of the same content, whose action a level must list beside that of
 	// the feed; nil where that is enough.
-	Shows   *catalog.Endpoint
+	Shows *catalog.Endpoint
+	// Needs are the datasets of which it shows something, one at least: where a deployment has a source
+	// of none of them it knows nothing that it could show. Of a channel without it is not looked.
+	Needs   []*catalog.Dataset
 	events  bool // it shows events, whose frames have cursors
 	members []member
 	// check refuses or completes what the members alone cannot; nil for nothing.
 	check func(*Subscription) error
 }
+
+var (
+	fills  = []*catalog.Dataset{catalog.VenueFills}
+	orders = []*catalog.Dataset{catalog.VenueOrders}
+)
 
 // Channels lists the channels of /ws, in the order in which errors name them.
 var Channels = []Channel{
@@ -62,15 +70,15 @@ var Channels = []Channel{
 	{Name: L2Book, members: []member{coin, figures, mantissa, fast}, check: checkBook},
 	{Name: BBO, members: []member{coin}},
 	{Name: Candle, members: []member{coin, interval}},
-	{Name: UserFills, Account: true, events: true, members: []member{user, aggregateByTime}},
+	{Name: UserFills, Account: true, events: true, members: []member{user, aggregateByTime}, Needs: fills},
 	{Name: UserNonFundingLedgerUpdates, Account: true, events: true, members: []member{user}},
 	{Name: AllMids, members: []member{dex}},
 	{Name: ActiveAssetCtx, members: []member{coin}},
-	{Name: OrderUpdates, Account: true, members: []member{user}},
-	{Name: UserEvents, Account: true, members: []member{user}},
-	{Name: UserFundings, Account: true, members: []member{user}},
-	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint},
-	{Name: WhaleEvents, events: true, members: []member{anyPerpetual}, Shows: catalog.WhaleEvents.Endpoint},
+	{Name: OrderUpdates, Account: true, members: []member{user}, Needs: orders},
+	{Name: UserEvents, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenueFills, catalog.VenuePayments}},
+	{Name: UserFundings, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenuePayments}},
+	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint, Needs: fills},
+	{Name: WhaleEvents, events: true, members: []member{anyPerpetual}, Shows: catalog.WhaleEvents.Endpoint, Needs: fills},
 }
 
 // Channel returns the entry of a channel; the zero value where there is none.

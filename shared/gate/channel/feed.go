@@ -37,6 +37,17 @@ func (f Feed) Known() bool { return slices.Contains(Feeds, f) }
 // TakesDex reports whether a connection names the dex that it is about in the query.
 func (f Feed) TakesDex() bool { return f == FeedClearinghouseState }
 
+// Needs are the datasets of which the feed shows something, see [Channel]; none of that of channels.
+func (f Feed) Needs() []*catalog.Dataset {
+	switch f {
+	case FeedFills:
+		return fills
+	case FeedFilledOrders:
+		return orders
+	}
+	return nil
+}
+
 // Action returns the action that a level must list to open the feed.
 func (f Feed) Action() string { return actions()[f] }
 

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 
+	"quotary/shared/api"
+	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
 	"quotary/shared/gate/channel"
 	"quotary/shared/text/strictjson"
 )
@@ -36,4 +40,20 @@ func (s *socket) certain(ctx context.Context, absent bool, err error) bool {
 		s.log.WarnContext(ctx, "cannot look whether a coin or dex exists: it is accepted", "err", err.Error())
 	}
 	return absent && err == nil
+}
+
+// checkSource refuses a subscription to what this deployment has no source of, as an endpoint of the
+// same content is answered: silence would say that nothing happens. What a source is yet to bring is
+// accepted, and so is every subscription where that cannot be found out.
+func (s *socket) checkSource(ctx context.Context, needs []*catalog.Dataset) error {
+	err := s.delivered.Check(ctx, catalog.AllOf(needs...))
+	var missing *delivered.Awaited
+	switch {
+	case err == nil, errors.As(err, &missing) && missing.Configured:
+		return nil
+	case missing != nil:
+		return api.Refuse(catalog.ReasonNotReady, "the subscription is refused: %s", missing.Error())
+	}
+	s.log.WarnContext(ctx, "cannot look whether there is a source of what is subscribed to: it is accepted", "err", err.Error())
+	return nil
 }
