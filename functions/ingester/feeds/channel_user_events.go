@@ -11,8 +11,8 @@ import (
 	"quotary/shared/text/jsontext"
 )
 
-// The channels of what happens to an account as it happens, which have no snapshots: orderUpdates,
-// userEvents and userFundings. Each is a list of events by account, of which those that a source
+// The channels of what happens to an account as it happens, which have no snapshots: orderUpdates
+// and userEvents. Each is a list of events by account, of which those that a source
 // delivers again are left out.
 
 // eventsSeen is how many events of a channel are remembered as published.
@@ -41,14 +41,14 @@ type accountEvents struct {
 	// events lists those of a delivery that somebody follows.
 	events func(e *market.Events, followed func(address string) bool) []accountEvent
 	// frame is the frame of some events of one account, of one kind.
-	frame func(address, kind string, bodies [][]byte) []byte
+	frame func(kind string, bodies [][]byte) []byte
 
 	mu   sync.Mutex
 	seen seen[eventKey]
 }
 
 func newOrderUpdates(b base) publisher {
-	return &accountEvents{base: b, events: orderEvents, frame: func(_, _ string, bodies [][]byte) []byte {
+	return &accountEvents{base: b, events: orderEvents, frame: func(_ string, bodies [][]byte) []byte {
 		return append(appendList(inChannel(channel.OrderUpdates), bodies), '}')
 	}}
 }
@@ -59,19 +59,12 @@ const userEvents channel.Name = "user"
 func newUserEvents(b base) publisher {
 	return &accountEvents{base: b, events: func(e *market.Events, followed func(string) bool) []accountEvent {
 		return append(fillEvents(e, followed), fundingEvents(e, followed)...)
-	}, frame: func(_, kind string, bodies [][]byte) []byte {
+	}, frame: func(kind string, bodies [][]byte) []byte {
 		open := append(append(append(inChannel(userEvents), `{"`...), kind...), `":`...)
 		if kind == kindFunding { // of which there is one a frame
 			return append(append(open, bodies[0]...), `}}`...)
 		}
 		return append(appendList(open, bodies), `}}`...)
-	}}
-}
-
-func newUserFundings(b base) publisher {
-	return &accountEvents{base: b, events: fundingEvents, frame: func(address, _ string, bodies [][]byte) []byte {
-		open := jsontext.AppendString(append(inChannel(channel.UserFundings), `{"user":`...), address)
-		return append(appendList(append(open, `,"fundings":`...), bodies), `}}`...)
 	}}
 }
 
@@ -103,10 +96,10 @@ func (ae *accountEvents) consume(e *market.Events) {
 	for _, g := range order {
 		for rest := bodies[g]; len(rest) > 0; {
 			n := fit(rest)
-			if g.kind == kindFunding && ae.name == string(channel.UserEvents) {
+			if g.kind == kindFunding {
 				n = 1
 			}
-			ae.hub.Publish(ae.topicName(g.address), ae.frame(g.address, g.kind, rest[:n]), hub.Event)
+			ae.hub.Publish(ae.topicName(g.address), ae.frame(g.kind, rest[:n]), hub.Event)
 			rest = rest[n:]
 		}
 	}
@@ -140,17 +133,21 @@ func fillEvents(e *market.Events, followed func(string) bool) (list []accountEve
 func fundingEvents(e *market.Events, followed func(string) bool) (list []accountEvent) {
 	for i := range e.Payments {
 		if p := &e.Payments[i]; followed(p.Address) {
-			body := encoded(struct {
-				Time        int64  `json:"time"`
-				Coin        string `json:"coin"`
-				USDC        string `json:"usdc"`
-				Szi         string `json:"szi"`
-				FundingRate string `json:"fundingRate"`
-			}{p.Time, p.Coin, p.USDC, p.Szi, p.Rate})
-			list = append(list, accountEvent{p.Address, p.Time, eventKey{p.Address + " " + p.Coin, 0, p.Time, kindFunding}, body})
+			list = append(list, accountEvent{p.Address, p.Time, eventKey{p.Address + " " + p.Coin, 0, p.Time, kindFunding}, fundingBody(p)})
 		}
 	}
 	return list
+}
+
+// fundingBody is a payment as the venue shows it.
+func fundingBody(p *market.FundingPayment) []byte {
+	return encoded(struct {
+		Time        int64  `json:"time"`
+		Coin        string `json:"coin"`
+		USDC        string `json:"usdc"`
+		Szi         string `json:"szi"`
+		FundingRate string `json:"fundingRate"`
+	}{p.Time, p.Coin, p.USDC, p.Szi, p.Rate})
 }
 
 func orderEvents(e *market.Events, followed func(string) bool) (list []accountEvent) {

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"quotary/shared/data/payments"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/venue/wire"
 )
@@ -78,7 +80,7 @@ func TestWhatHappensToAnAccountIsShownOnceInTheVenuesShapes(t *testing.T) {
 	for _, name := range []channel.Name{channel.OrderUpdates, channel.UserEvents, channel.UserFundings} {
 		w.subscribe("one", channel.Subscription{Type: name, User: one})
 	}
-	w.sent("one", 3)
+	w.sent("one", 4)
 	for range 2 { // as two sources do
 		f.publish(&events)
 	}
@@ -87,12 +89,13 @@ func TestWhatHappensToAnAccountIsShownOnceInTheVenuesShapes(t *testing.T) {
 	}
 	btc, eth := funding("BTC", "-1.5", "2.0", "0.0001"), funding("ETH", "0.5", "-1.0", "0.0002")
 	order := fmt.Sprintf(`{"coin":"BTC","side":"B","limitPx":"1.0","sz":"2.0","oid":7,"timestamp":%d,"origSz":"3.0","reduceOnly":true}`, now-1)
-	got := strings.Join(w.sent("one", 8), "\n")
+	got := strings.Join(w.sent("one", 9), "\n")
 	for _, want := range []string{
 		fmt.Sprintf(`{"channel":"orderUpdates","data":[{"order":%s,"status":"open","statusTimestamp":%d},{"order":%s,"status":"canceled","statusTimestamp":%d}]}`, order, now, order, now),
 		`{"channel":"user","data":{"funding":` + btc + `}}`,
 		`{"channel":"user","data":{"funding":` + eth + `}}`,
 		`{"channel":"user","data":{"fills":[` + string(events.Fills[0].AppendJSON(nil)) + `]}}`,
+		`{"channel":"userFundings","data":{"isSnapshot":true,"user":"` + one + `","fundings":[]}}`,
 		`{"channel":"userFundings","data":{"user":"` + one + `","fundings":[` + btc + `,` + eth + `]}}`,
 	} {
 		if strings.Count(got, want) != 1 {
@@ -101,6 +104,37 @@ func TestWhatHappensToAnAccountIsShownOnceInTheVenuesShapes(t *testing.T) {
 	}
 	if strings.Contains(got, other) || strings.Contains(got, `"oid":8`) {
 		t.Errorf("of another account: %s", got)
+	}
+}
+
+// What is stored and what arrived lately is in the snapshot, of each hour and coin once; what comes again
+// or is older than what it has is no news.
+func TestFundingOfAnAccountStartsWithTheLast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	const hour = 3_600_000
+	now := w.clock().UnixMilli()
+	payment := func(coin string, ms int64, seq int) market.FundingPayment {
+		return market.FundingPayment{Address: alice, Coin: coin, Time: ms, USDC: fmt.Sprintf("-%d.5", seq), Szi: "2.0", Rate: "0.0001"}
+	}
+	body := func(p market.FundingPayment) string { return string(fundingBody(&p)) }
+	var stored []market.FundingPayment
+	for i := range fundingsKept + 1 {
+		stored = append(stored, payment("BTC", now-int64(fundingsKept+1-i)*hour, i))
+	}
+	storetest.PutLog(t, f.Log, payments.Name, payments.AppendRows, stored...)
+	last, next := payment("ETH", now-1, 7), payment("BTC", now, 8)
+	f.publish(&market.Events{Payments: []market.FundingPayment{last}})
+	w.connect("one", channel.FeedChannels)
+	w.subscribe("one", channel.Subscription{Type: channel.UserFundings, User: alice})
+	w.sent("one", 2)
+	f.publish(&market.Events{Payments: []market.FundingPayment{stored[0], stored[fundingsKept], last, next}})
+	got := w.sent("one", 3)
+	wants(t, got[1], `{"channel":"userFundings","data":{"isSnapshot":true,"user":"`+alice+`","fundings":[`+body(stored[2])+`,`, body(stored[fundingsKept])+`,`+body(last)+`]}}`)
+	if want := `{"channel":"userFundings","data":{"user":"` + alice + `","fundings":[` + body(next) + `]}}`; got[2] != want || strings.Count(got[1], `"time"`) != fundingsKept {
+		t.Errorf("%d payments, then %s", strings.Count(got[1], `"time"`), got[2])
 	}
 }
 

@@ -72,6 +72,14 @@ func Window(ctx context.Context, l *store.Log, address string, from, to time.Tim
 	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, To: to})
 }
 
+// Newest returns what an account paid and received, the newest hour first.
+func Newest(ctx context.Context, l *store.Log, address string) iter.Seq2[[]market.FundingPayment, error] {
+	return log.Read(ctx, l, dataset.Query{Subject: address, Newest: true, Expect: expectNewest})
+}
+
+// expectNewest is of how many hours a caller of [Newest] probably takes the payments.
+const expectNewest = 100
+
 var errBody = errors.New("a stored funding payment cannot be one")
 
 // Decode reads a row. Which event the payments came in is not stored.
