@@ -1,20 +1,9 @@
 package api
 
 import (
-	"errors"
-
 	"quotary/shared/catalog"
-	"quotary/shared/data/arrivals"
 	"quotary/shared/market"
 )
-
-// TooFar is the refusal of a cursor behind which too much lies that was late; another error stays.
-func TooFar(err error) error {
-	if errors.Is(err, arrivals.ErrTooFar) {
-		return BadParameter("invalid cursor: too much was late since then: ask without it, and go on by time")
-	}
-	return err
-}
 
 // ArrivalCursor reads a cursor of arrival: that of a frame, which must be of one of some events, or
 // of an answer, which must be one about the same page. ok is false where the cursor is one of

@@ -50,8 +50,18 @@ func (a Arrival) Or(ms int64) Arrival {
 // who is sent events.
 type ArrivalCursor struct {
 	Fresh, Late Arrival
-	of          string // digest of what the events are of; "" is anything
-	page        string // digest of the request that it leads on, "" where it is none of a page
+	Search      ArrivalSearch // that it is within; the zero value where it is within none
+	of          string        // digest of what the events are of; "" is anything
+	page        string        // digest of the request that it leads on, "" where it is none of a page
+}
+
+// ArrivalSearch is how far a log was looked through, by the time of events, for all that arrived
+// behind a cursor up to a place: where what is late lies too far back to be brought into the order
+// of arrival at once.
+type ArrivalSearch struct {
+	To   Arrival // what arrived behind it is not looked for
+	From int64   // ms: of what happened before all was found
+	Skip int     // so many of those that happened then were found too
 }
 
 // CursorAt is the cursor of whoever has all events of something that arrived up to one; "" is
@@ -80,6 +90,13 @@ func (c *ArrivalCursor) LeadsOn(requests ...string) bool {
 	return c.page == "" || slices.ContainsFunc(requests, func(r string) bool { return c.page == cursorDigest(r) })
 }
 
+// Behind is the cursor of whoever has besides all that arrived up to a place.
+func (c *ArrivalCursor) Behind(at Arrival) ArrivalCursor {
+	next := *c
+	next.Fresh, next.Late, next.Search = max(c.Fresh, at), max(c.Late, at), ArrivalSearch{}
+	return next
+}
+
 // Before reports whether an event came after what the cursor stands for.
 func (c *ArrivalCursor) Before(a Arrival) bool {
 	if a.Late() {
@@ -91,14 +108,23 @@ func (c *ArrivalCursor) Before(a Arrival) bool {
 // Is reports whether the cursor is one of some events.
 func (c *ArrivalCursor) Is(of string) bool { return c.of == "" || c.of == cursorDigest(of) }
 
-// arrivalCursorVersion opens the bytes of a cursor.
-const arrivalCursorVersion = 1
+// What opens the bytes of a cursor, and of one within a search.
+const (
+	arrivalCursorVersion = 1
+	arrivalSearchVersion = 2
+)
 
 // Text is the cursor as clients have it, opaque to them.
 func (c *ArrivalCursor) Text() string {
-	b := append(make([]byte, 0, 32), arrivalCursorVersion)
+	b := append(make([]byte, 0, 48), arrivalCursorVersion)
 	b = binary.AppendUvarint(b, uint64(c.Fresh))
 	b = binary.AppendVarint(b, int64(c.Fresh-c.Late))
+	if s := c.Search; s.To != 0 {
+		b[0] = arrivalSearchVersion
+		for _, n := range [...]int64{int64(s.To - c.Fresh), s.From, int64(s.Skip)} {
+			b = binary.AppendVarint(b, n)
+		}
+	}
 	if b = append(b, c.of...); c.page != "" {
 		b = append(append(b, anything[len(c.of):]...), c.page...)
 	}
@@ -110,21 +136,36 @@ var errArrivalCursor = errors.New("the cursor of an earlier frame, reply or answ
 // ParseArrivalCursor reads the text of a cursor.
 func ParseArrivalCursor(text string) (c ArrivalCursor, err error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) < 4 || b[0] != arrivalCursorVersion || checksum(b[:len(b)-1]) != b[len(b)-1] {
+	if err != nil || len(b) < 4 || checksum(b[:len(b)-1]) != b[len(b)-1] {
 		return c, errArrivalCursor
 	}
-	b = b[1 : len(b)-1]
-	fresh, n := binary.Uvarint(b)
-	if n <= 0 || fresh > math.MaxInt64 {
+	version, rest, ok := b[0], b[1:len(b)-1], true
+	number := func() int64 {
+		n, size := binary.Varint(rest)
+		if size <= 0 {
+			ok = false
+			return 0
+		}
+		rest = rest[size:]
+		return n
+	}
+	fresh, size := binary.Uvarint(rest)
+	if size <= 0 || fresh > math.MaxInt64 {
 		return c, errArrivalCursor
 	}
-	behind, m := binary.Varint(b[n:])
-	if m <= 0 {
-		return c, errArrivalCursor
+	rest = rest[size:]
+	c.Fresh = Arrival(fresh)
+	c.Late = c.Fresh - Arrival(number())
+	switch version {
+	case arrivalCursorVersion:
+	case arrivalSearchVersion:
+		c.Search = ArrivalSearch{To: c.Fresh + Arrival(number()), From: number(), Skip: int(number())}
+		ok = ok && c.Search.To > 0 && c.Search.From >= 0 && c.Search.Skip >= 0
+	default:
+		ok = false
 	}
-	c = ArrivalCursor{Fresh: Arrival(fresh), Late: Arrival(fresh) - Arrival(behind)}
-	digests := string(b[n+m:])
-	if c.Fresh <= 0 || c.Late <= 0 || !slices.Contains([]int{0, digestSize, 2 * digestSize}, len(digests)) {
+	digests := string(rest)
+	if !ok || c.Fresh <= 0 || c.Late <= 0 || !slices.Contains([]int{0, digestSize, 2 * digestSize}, len(digests)) {
 		return ArrivalCursor{}, errArrivalCursor
 	}
 	if len(digests) > 0 {

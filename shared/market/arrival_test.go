@@ -18,6 +18,9 @@ func TestACursorIsReadAsItWasWritten(t *testing.T) {
 		if request := rapid.SampledFrom([]string{"", "fills 0xa ", "fills 0xa BTC"}).Draw(rt, "request"); request != "" {
 			c = c.OfPage(request)
 		}
+		if rapid.Bool().Draw(rt, "search") {
+			c.Search = ArrivalSearch{Arrival(place.Draw(rt, "to")), rapid.Int64Range(0, 1<<45).Draw(rt, "from"), rapid.IntRange(0, 1<<20).Draw(rt, "skip")}
+		}
 		read := must.Get(ParseArrivalCursor(c.Text()))(rt)
 		check.Equal(rt, c == read, true)
 	})
@@ -47,12 +50,14 @@ func TestACursorOfAPageLeadsOnItsRequestAlone(t *testing.T) {
 func FuzzAnyTextIsACursorOrNone(f *testing.F) {
 	c := CursorAt("fills", 1<<50)
 	page := c.OfPage("fills 0xa BTC")
-	for _, seed := range []string{"", "AfDn6ueazrAGAFs", c.Text(), page.Text()} {
+	search := page
+	search.Search = ArrivalSearch{1 << 51, 1 << 40, 7}
+	for _, seed := range []string{"", "AfDn6ueazrAGAFs", c.Text(), page.Text(), search.Text()} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ParseArrivalCursor(text)
-		if err == nil && (c.Fresh <= 0 || c.Late <= 0) {
+		if err == nil && (c.Fresh <= 0 || c.Late <= 0 || c.Search.From < 0 || c.Search.Skip < 0) {
 			t.Errorf("%q is read as %+v", text, c)
 		}
 	})

@@ -51,7 +51,7 @@ func (r *reader) arrived(ctx context.Context, in *catalog.FillsByAddressIn, afte
 		return fills.From(ctx, r.log, string(in.Address), string(in.Coin), from)
 	}, func(f *market.Fill) (market.Arrival, int64) { return f.Arrived.At, f.Time })
 	if err != nil {
-		return nil, api.TooFar(err)
+		return nil, err
 	}
 	list := make([]catalog.Fill, len(page))
 	for i := range page {

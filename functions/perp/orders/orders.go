@@ -76,7 +76,7 @@ func (r *reader) arrived(ctx context.Context, address, coin string, after market
 		return orders.From(ctx, r.log, names, address, coin, from)
 	}, func(s *market.OrderStatus) (market.Arrival, int64) { return s.Arrived.At, s.Time })
 	if err != nil {
-		return nil, api.TooFar(err)
+		return nil, err
 	}
 	api.SetNextArrival(ctx, next.Text())
 	return wrapped(page, nil)

@@ -2,7 +2,6 @@ package arrivals
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"time"
@@ -10,9 +9,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
-
-// ErrTooFar says that too much lies between what is late and a cursor to be read in one request.
-var ErrTooFar = errors.New("too much was late since the cursor")
 
 const (
 	// readMost is how many rows a page reads at most.
@@ -24,19 +20,28 @@ const (
 )
 
 // Page is the events of one subject that arrived behind a cursor, in that order, at most limit of
-// them, and the cursor behind them. Rows are read from the time on that is asked for, oldest
-// first; place is when an event arrived, and ms when it happened. The error may be [ErrTooFar].
+// them, and the cursor behind them, which is the same where there are none. Rows are read from the time
+// on that is asked for, oldest first; place is when an event arrived, and ms when it happened.
+//
+// Where what is late lies so far back that a page of rows does not reach to the cursor, what arrived is
+// searched for from there on, page by page, in the order in which it happened. Such a page may have no
+// events, and its cursor leads on.
 func Page[T any](ctx context.Context, s *store.Series, name string, c market.ArrivalCursor, limit int,
 	rows func(from time.Time) iter.Seq2[T, error], place func(*T) (at market.Arrival, ms int64)) (list []T, next market.ArrivalCursor, err error) {
-	since, err := Since(ctx, s, name, &c)
-	if err != nil {
-		return nil, c, err
+	if c.Search.To != 0 {
+		return search(c, limit, rows(time.UnixMilli(c.Search.From)), place)
 	}
 	until, err := Stored(ctx, s)
 	if err != nil {
 		return nil, c, err
 	}
-	until = min(until, market.ArrivalAt(until.When().Add(-settled)))
+	if until = min(until, market.ArrivalAt(until.When().Add(-settled))); until <= min(c.Fresh, c.Late) {
+		return nil, c, nil
+	}
+	since, err := Since(ctx, s, name, &c)
+	if err != nil {
+		return nil, c, err
+	}
 	p := page[T]{limit: limit}
 	read := 0
 	for row, err := range rows(since) {
@@ -52,7 +57,8 @@ func Page[T any](ctx context.Context, s *store.Series, name string, c market.Arr
 		}
 		if read++; read > readMost {
 			if p.keep(whole); whole <= c.Fresh {
-				return nil, c, ErrTooFar
+				c.Search = market.ArrivalSearch{To: until, From: max(since.UnixMilli(), 0)}
+				return nil, c, nil
 			}
 			c.Fresh, c.Late = whole, max(c.Late, whole)
 			break
@@ -65,9 +71,46 @@ func Page[T any](ctx context.Context, s *store.Series, name string, c market.Arr
 		list = append(list, one.row)
 	}
 	if len(p.list) > 0 {
-		c.Fresh, c.Late = max(c.Fresh, p.last()), max(c.Late, p.last())
+		c = c.Behind(p.last())
 	}
 	return list, c, nil
+}
+
+// search is a page of a search: the next rows that arrived behind the cursor, up to where it ends.
+func search[T any](c market.ArrivalCursor, limit int, rows iter.Seq2[T, error], place func(*T) (at market.Arrival, ms int64)) (list []T, next market.ArrivalCursor, err error) {
+	s := c.Search
+	now, found, read := s.From, 0, 0 // how many of those that happened now were found
+	for row, err := range rows {
+		if err != nil {
+			return nil, c, err
+		}
+		at, ms := place(&row)
+		at = at.Or(ms)
+		if market.ArrivalAt(time.UnixMilli(ms).Add(-ahead)) > s.To {
+			break // as all that follow it arrived later
+		}
+		if ms != now {
+			if now, found = ms, 0; read >= readMost {
+				c.Search.From, c.Search.Skip = now, 0
+				return list, c, nil
+			}
+		}
+		read++
+		if !c.Before(at) || at > s.To {
+			continue
+		}
+		if ms == s.From && found < s.Skip {
+			found++
+			continue
+		}
+		if len(list) == limit {
+			c.Search.From, c.Search.Skip = now, found
+			return list, c, nil
+		}
+		found++
+		list = append(list, row)
+	}
+	return list, c.Behind(s.To), nil
 }
 
 type placed[T any] struct {

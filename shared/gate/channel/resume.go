@@ -79,6 +79,9 @@ func DecodeResume(o strictjson.Object, of string, addresses []string, now time.T
 			if err == nil && (!c.Is(of) || !c.LeadsOn(pages...)) {
 				err = errors.New("that of an earlier frame, reply or answer about the same")
 			}
+			if err == nil && c.Search.To != 0 {
+				err = errors.New("that of the last page: that of an earlier one leads to the next")
+			}
 			r.Cursor = string(text)
 			return err
 		})
