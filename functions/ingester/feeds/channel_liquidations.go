@@ -199,7 +199,9 @@ func (ls *liquidations) consume(e *market.Events) {
 	})
 }
 
-// consumeLate shows late events to those who began with what came before.
+func (*liquidations) keepsLate() {}
+
+// consumeLate keeps late events, and shows them to those who began with what came before.
 func (ls *liquidations) consumeLate(e *market.Events, _ bool) {
 	for _, one := range ls.taken(e.Fills) {
 		ls.publish([]market.LiquidationEvent{one}, func(topic string, frame []byte, last *market.LiquidationEvent) {

@@ -94,13 +94,15 @@ func (ts *trades) publish(list []market.Trade) {
 	}
 }
 
-// consumeLate shows late trades to those who began with what came before.
+// consumeLate shows late trades to those who began, or will begin, with what came before.
 func (ts *trades) consumeLate(e *market.Events, _ bool) {
 	list := market.AppendTrades(nil, e.Fills)
 	for i := range list {
 		ts.publishLate(ts.coin(list[i].Coin), &list[i])
 	}
 }
+
+func (*trades) keepsLate() {}
 
 func (ts *trades) publishLate(c *tape, t *market.Trade) {
 	if c.seen.add(tradeKey{t.Time, t.Tid}, tradesSeen) {

@@ -72,6 +72,7 @@ type Feeds struct {
 	publishers  map[string]publisher // by the name of the channel or feed
 	consumers   []consumer
 	late        []lateConsumer
+	lateKept    []lateKeeper
 	candles     *candles
 	whaleEvents *whaleEvents
 	books       *books
@@ -140,7 +141,10 @@ func New(config Config) *Feeds {
 		if c, ok := f.publishers[name].(consumer); ok {
 			f.consumers = append(f.consumers, c)
 		}
-		if c, ok := f.publishers[name].(lateConsumer); ok {
+		switch c := f.publishers[name].(type) {
+		case lateKeeper:
+			f.lateKept = append(f.lateKept, c)
+		case lateConsumer:
 			f.late = append(f.late, c)
 		}
 		switch p := f.publishers[name].(type) {
@@ -350,6 +354,7 @@ func (f *Feeds) publish(e *market.Events) {
 	for _, c := range f.consumers {
 		c.consume(&events)
 	}
+	f.keepLate(&late)
 	f.publishLate(between(&late, since, math.MaxInt64), false)
 }
 

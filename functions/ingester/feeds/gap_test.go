@@ -16,6 +16,8 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/perp"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
@@ -50,11 +52,29 @@ func (n *node) trade(tid int64, at time.Time) {
 		at.UTC().Format("2006-01-02T15:04:05.000000000"), alice, 1000+tid, at.UnixMilli()))
 }
 
+// views are those of the ingesters of the world, with what the venue says of BTC: at its price Alice
+// is a whale.
+func (w *world) views() *store.Views {
+	w.t.Helper()
+	if w.objects != nil {
+		return store.NewViews(w.objects, w.bucket)
+	}
+	w.objects, w.bucket = storetest.S3(w.t)
+	views := store.NewViews(w.objects, w.bucket)
+	storetest.Publish(w.t, views, meta.Published, meta.View{
+		Time:  1,
+		Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"szDecimals":5,"name":"BTC","maxLeverage":40,"marginTableId":56}],"marginTables":[],"collateralToken":0}`)},
+		Spot:  json.RawMessage(`{"universe":[],"tokens":[{"name":"USDC","index":0}]}`),
+	})
+	storetest.Publish(w.t, views, contexts.Published, contexts.View{Time: 1, Marks: map[string]string{"BTC": "1000000.0"}})
+	return views
+}
+
 // ingest runs the domain on a node's files, with feeds, until the returned function is
 // called.
 func (w *world) ingest(n *node) (stop func()) {
 	w.t.Helper()
-	objects, bucket := storetest.S3(w.t)
+	views := w.views()
 	quiet := slog.New(slog.DiscardHandler)
 	config := perp.Config{
 		NodeDir: n.dir, NodeBehind: time.Hour,
@@ -69,7 +89,7 @@ func (w *world) ingest(n *node) (stop func()) {
 	}
 	domain := config.Domain(engine.Host{Logger: quiet, Stores: engine.Stores{
 		Log: store.NewLog(w.db, w.prefix+schema.LogTable), Series: store.NewSeries(w.db, w.prefix+schema.SeriesTable),
-		Views: store.NewViews(objects, bucket), Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket},
+		Views: views, Quarantine: engine.Quarantine{Objects: w.objects, Bucket: w.bucket},
 	}})
 	runner := &engine.Runner{Domain: domain, Logger: quiet,
 		Lease: &lease.Lease{DB: w.db, Table: w.prefix + schema.SeriesTable, Name: engine.LeaseName(domain.Name), Owner: "one", Timing: lease.Standard, Log: quiet, Rank: domain.Rank}}

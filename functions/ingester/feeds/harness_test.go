@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"go.uber.org/goleak"
 
 	"quotary/functions/ingester/feeds/hub"
@@ -43,6 +44,8 @@ type world struct {
 
 	streams *dynamodbstreams.Client
 	config  func(*Config) // changes what the feeds run on; nil for nothing
+	objects *s3.Client    // what ingesters keep in bucket, one after the other
+	bucket  string
 
 	mu       sync.Mutex
 	now      time.Time           // moved by the test; zero is the time of the day

@@ -63,6 +63,7 @@ func (f *Feeds) Past(ctx context.Context, e *market.Events, until int64) {
 	for _, c := range f.consumers {
 		c.consume(&fresh)
 	}
+	f.keepLate(&late)
 	f.publishLate(between(&late, since, until), true)
 	f.publishLate(between(&late, max(since, until+1), math.MaxInt64), false)
 	f.arriving.mu.Unlock()
@@ -71,7 +72,17 @@ func (f *Feeds) Past(ctx context.Context, e *market.Events, until int64) {
 	}
 }
 
-// publishLate publishes late events.
+// keepLate gives late events to those who show them to who comes later too.
+func (f *Feeds) keepLate(e *market.Events) {
+	if len(e.Fills) == 0 {
+		return
+	}
+	for _, c := range f.lateKept {
+		c.consumeLate(e, false)
+	}
+}
+
+// publishLate publishes late events to who was connected when they happened.
 func (f *Feeds) publishLate(e *market.Events, beforeStart bool) {
 	if len(e.Fills)+len(e.Orders) == 0 {
 		return

@@ -38,7 +38,7 @@ var publishers = map[string]func(base) publisher{
 // present state of what it shows under a lock of its own, which is the Guard of its
 // topics, and publishes what changes.
 //
-// A publisher may also be a [consumer], a [lateConsumer], a [preparer], a [historian], a
+// A publisher may also be a [consumer], a [lateConsumer] or [lateKeeper], a [preparer], a [historian], a
 // [runner], a [pruner], a [resumer] or a [replayer].
 type publisher interface {
 	// about says what a subscription shows, the same for all that show the same. On a
@@ -64,6 +64,13 @@ type lateConsumer interface {
 	// [arriving]. It must not change them or keep them. Those before the start come again where it is
 	// interrupted.
 	consumeLate(e *market.Events, beforeStart bool)
+}
+
+// A lateKeeper shows late events to who comes later too, so that it takes all, whoever was connected
+// then.
+type lateKeeper interface {
+	lateConsumer
+	keepsLate()
 }
 
 // A preparer needs more than what was received since the start.

@@ -16,9 +16,15 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"golang.org/x/sync/errgroup"
 
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/perp"
+	"quotary/shared/catalog"
+	"quotary/shared/data/whales"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/testing/must"
 )
 
@@ -44,6 +50,7 @@ func (w *world) recorders(since int64) []*recorder {
 		{world: w, name: "trades", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.Trades, Coin: "BTC"}, since: since},
 		{world: w, name: "userFills", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.UserFills, User: alice}, since: since},
 		{world: w, name: "liquidations", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.Liquidations, MinValue: "100"}, since: since},
+		{world: w, name: "whales", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.WhaleEvents}, since: since},
 		{world: w, name: "ledgers", feed: channel.FeedChannels, about: channel.Subscription{Type: channel.UserNonFundingLedgerUpdates, User: alice}, since: since},
 	}
 }
@@ -101,8 +108,8 @@ func (r *recorder) take() {
 func (r *recorder) ids(frame string) (ids []string) {
 	r.t.Helper()
 	type event struct {
-		Tid, Oid int64
-		Hash     string
+		Tid, Oid         int64
+		Hash, CreateTime string
 	}
 	var m struct {
 		Type, Channel string
@@ -111,7 +118,7 @@ func (r *recorder) ids(frame string) (ids []string) {
 	must.Do(r.t, json.Unmarshal([]byte(frame), &m))
 	var list []event
 	switch m.Channel {
-	case "trades", "liquidations":
+	case "trades", "liquidations", "whaleEvents":
 		must.Do(r.t, json.Unmarshal(m.Data, &list))
 	case "userFills":
 		var d struct{ Fills []event }
@@ -132,6 +139,10 @@ func (r *recorder) ids(frame string) (ids []string) {
 		switch {
 		case r.name == "ledgers":
 			ids = append(ids, e.Hash)
+		case r.name == "whales":
+			if e.CreateTime >= catalog.Timestamp(time.UnixMilli(r.since)) { // all that is late is one event
+				ids = append(ids, e.CreateTime)
+			}
 		case r.name == "filled-orders", r.name == "liquidations":
 			ids = append(ids, fmt.Sprint(e.Oid-1000))
 		default:
@@ -157,6 +168,32 @@ func (n *node) ledgerUpdate(id int, at time.Time) {
 		at.UTC().Format("2006-01-02T15:04:05.000000000"), id, alice))
 }
 
+// later is now, in another millisecond than a time before.
+func later(before time.Time) time.Time {
+	now := time.Now()
+	if next := before.Truncate(time.Millisecond).Add(time.Millisecond); now.Before(next) {
+		return next
+	}
+	return now
+}
+
+// watched has Alice trade until what whales do is kept: of the past of the first start it is not. Where
+// ingesters are to end, a next one must go on from a checkpoint, and not begin once more.
+func (w *world) watched(restarts bool, trade func()) {
+	w.t.Helper()
+	events, series := whales.EventsOnly.Open(w.views(), time.Now), store.NewSeries(w.db, w.prefix+schema.SeriesTable)
+	traded := time.Time{}
+	w.eventually("it is kept what whales do", func() bool {
+		if time.Since(traded) > 2*time.Second {
+			trade()
+			traded = time.Now()
+		}
+		newest, err := events.Get(w.t.Context())
+		at, none := series.Checkpoint(w.t.Context(), engine.Checkpoint(perp.Name, "node_fills", ""))
+		return err == nil && len(newest.Coins()) > 0 && (!restarts || none == nil && at != nil)
+	})
+}
+
 // TestAClientThatComesBackHasEachEventOnce kills clients at random while the venue trades, also
 // with what is late by half an hour, and lets them come back with their last cursor. Where the
 // ingester ends too, and all clients with it, events of its last moments may come twice, and none
@@ -169,13 +206,16 @@ func TestAClientThatComesBackHasEachEventOnce(t *testing.T) {
 			w := newWorld(t)
 			n := &node{t, t.TempDir()}
 			began := time.Now().Add(-time.Second)
-			var truth, hashes []string
+			var truth, moves, hashes []string
+			at := began
 			trade := func(late bool) {
 				tid := len(truth) + 1
 				if truth = append(truth, fmt.Sprint(tid)); late {
 					n.late(int64(tid), began.Add(-30*time.Minute))
 				} else {
-					n.trade(int64(tid), time.Now())
+					at = later(at)
+					n.trade(int64(tid), at)
+					moves = append(moves, catalog.Timestamp(at))
 				}
 				if tid%3 == 0 {
 					at := time.Now()
@@ -188,8 +228,13 @@ func TestAClientThatComesBackHasEachEventOnce(t *testing.T) {
 			}
 			trade(false)
 			stop := w.ingest(n)
+			w.watched(restarts, func() { trade(false) })
+			moves, at = nil, later(at)
 			clients := w.recorders(began.Add(-45 * time.Minute).UnixMilli())
 			for _, c := range clients {
+				if c.name == "whales" {
+					c.since = at.UnixMilli()
+				}
 				c.begin()
 			}
 			random := rand.New(rand.NewPCG(1, 2))
@@ -221,8 +266,11 @@ func TestAClientThatComesBackHasEachEventOnce(t *testing.T) {
 			trade(false)
 			for _, c := range clients {
 				want := truth
-				if c.name == "ledgers" {
+				switch c.name {
+				case "ledgers":
 					want = hashes
+				case "whales":
+					want = moves
 				}
 				var missing []string
 				t.Cleanup(func() {
@@ -256,6 +304,7 @@ func TestAQuietSubscriptionIsResumedFromWhatItWasTold(t *testing.T) {
 	n.trade(1, time.Now().Add(-time.Second))
 	n.ledgerUpdate(1, time.Now().Add(-time.Second))
 	w.ingest(n)
+	w.watched(false, func() { n.trade(1, time.Now()) })
 	for _, c := range w.recorders(time.Now().Add(-time.Minute).UnixMilli()) {
 		c.lives = 100 // whose names are not those of the others
 		c.begin()
@@ -274,14 +323,18 @@ func TestAQuietSubscriptionIsResumedFromWhatItWasTold(t *testing.T) {
 		c.kill()
 		c.got = nil
 	}
-	n.trade(2, time.Now())
-	n.ledgerUpdate(2, time.Now())
+	second := time.Now()
+	n.trade(2, second)
+	n.ledgerUpdate(2, second)
 	for _, c := range clients {
 		c.begin()
 		w.eventually(c.name+" has what came meanwhile", func() bool { c.take(); return len(c.got) > 0 })
 		want := "2"
-		if c.name == "ledgers" {
+		switch c.name {
+		case "ledgers":
 			want = "0x02"
+		case "whales":
+			want = catalog.Timestamp(second)
 		}
 		if !slices.Equal(c.got, []string{want}) || c.partial != 0 {
 			t.Errorf("%s: got %v, with %d frames that are incomplete", c.name, c.got, c.partial)

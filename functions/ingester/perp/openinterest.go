@@ -157,7 +157,7 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		p.markets = marketsOf(b.Meta)
 	}
 	for i := range b.Fills {
-		if p.joined && !b.Stored {
+		if !b.Stored { // also before it has joined: after a restart what was not kept of whales comes again
 			p.whales.add(&b.Fills[i], p.positions)
 		}
 		if add(&b.Fills[i]) {
