@@ -65,9 +65,10 @@ const (
 	addressReplayMost = 1000
 	// replayReads is how many subjects of one message are read at a time.
 	replayReads = 16
-	// replayMay is how long a replay may take. One that began so shortly before an earlier run of
-	// the feeds has sent its last reply is done again: nobody knows whether it was.
-	replayMay = time.Minute
+	// replayMay is how long a replay may take, with the wait for its turn and for a client that reads
+	// slowly. One that began so shortly before an earlier run of the feeds has sent its last reply is
+	// done again: nobody knows whether it was.
+	replayMay = 5 * time.Minute
 	// storesBehind is how far behind the stores may be, shorter than events are kept here.
 	storesBehind = recentFor - 5*time.Second
 )
