@@ -52,7 +52,7 @@ var offered = []string{
 }
 
 // withoutSnapshot are those that show what happens from then on.
-var withoutSnapshot = []string{"orderUpdates", "userEvents", "userFundings"}
+var withoutSnapshot = []string{"orderUpdates", "userEvents"}
 
 // out are methods that cannot work, with the reason that stands in the table.
 var out = map[string]string{

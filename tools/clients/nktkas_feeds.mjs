@@ -19,7 +19,7 @@ const client = new SubscriptionClient({ transport: new WebSocketTransport({ url:
 const user = process.env.ACCOUNT;
 const members = { user, coin: "BTC", interval: "1m" };
 // What happens rarely: a subscription that is taken is enough.
-const rare = new Set(["userFundings", "userEvents", "orderUpdates", "notification"]);
+const rare = new Set(["userEvents", "orderUpdates", "notification"]);
 
 const methods = Object.getOwnPropertyNames(SubscriptionClient.prototype).filter((name) => name !== "constructor" && typeof client[name] === "function");
 for (const name of methods.sort()) {
