@@ -99,8 +99,8 @@ type LiquidationEvent struct {
 	MarkPx string // mark price that set it off, quote units; "" where the venue does not say
 	Method string // market, backstop or adl, or whatever else the venue calls it; "" where it does not say
 
-	Parts   []uint64 // what its fills are known by, in order
-	Arrival Arrival  // place of the last fill that arrived; 0 where it is not known
+	Parts   Parts   // what its fills are known by
+	Arrival Arrival // place of the last fill that arrived; 0 where it is not known
 }
 
 // LiquidationOf is the event that f is all or a part of; false where f liquidated nobody, or not
@@ -114,7 +114,7 @@ func LiquidationOf(f *Fill) (e LiquidationEvent, ok bool) {
 		Value: f.Notional(), Sz: mustDecimal(f.Sz), Pnl: mustDecimal(f.ClosedPnl),
 		Start: mustDecimal(f.StartPosition), End: f.EndPosition(),
 		MarkPx: f.Liquidation.MarkPx, Method: f.liquidationMethod(),
-		Parts: []uint64{f.partID()}, Arrival: f.Arrived.At,
+		Parts: Parts{f.partID()}, Arrival: f.Arrived.At,
 	}, true
 }
 
@@ -138,14 +138,12 @@ func (e *LiquidationEvent) Same(d *LiquidationEvent) bool {
 
 // Has reports whether some fills of a part are in the event.
 func (e *LiquidationEvent) Has(part *LiquidationEvent) bool {
-	return slices.ContainsFunc(part.Parts, func(id uint64) bool {
-		_, has := slices.BinarySearch(e.Parts, id)
-		return has
-	})
+	return slices.ContainsFunc(part.Parts, e.Parts.Has)
 }
 
 // Add takes the fills of another part of the event, and reports whether they are new: parts come
-// in any order, and more than once, and no two overlap in some of their fills alone.
+// in any order, and more than once, and no two overlap in some of their fills alone. A copy of the
+// event from before takes no more.
 func (e *LiquidationEvent) Add(part *LiquidationEvent) bool {
 	if e.Has(part) {
 		return false
@@ -160,8 +158,9 @@ func (e *LiquidationEvent) Add(part *LiquidationEvent) bool {
 	}
 	e.MarkPx, e.Method = oneOf(e.MarkPx, part.MarkPx), oneOf(e.Method, part.Method)
 	e.Arrival = max(e.Arrival, part.Arrival)
-	e.Parts = append(slices.Clone(e.Parts), part.Parts...)
-	slices.Sort(e.Parts)
+	for _, id := range part.Parts {
+		e.Parts.Add(id)
+	}
 	return true
 }
 

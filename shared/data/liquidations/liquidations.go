@@ -56,7 +56,7 @@ type event struct {
 	End     market.Decimal `json:"e"`
 	MarkPx  string         `json:"m,omitzero"`
 	Method  string         `json:"k,omitzero"`
-	Parts   []uint64       `json:"f,omitzero"`
+	Parts   market.Parts   `json:"f,omitzero"`
 	Arrival market.Arrival `json:"n,omitzero"`
 }
 
@@ -76,6 +76,7 @@ func (e *event) check() error {
 func appendEvents(b []byte, list *[]market.LiquidationEvent) []byte {
 	stored := make([]event, len(*list))
 	for i, e := range *list {
+		e.Parts = e.Parts.Sorted()
 		stored[i] = event(e)
 	}
 	return dataset.AppendJSON(b, &stored)
