@@ -210,40 +210,76 @@ func (ls *liquidations) consumeLate(e *market.Events, _ bool) {
 	}
 }
 
-// publish makes the frames of each topic that somebody follows.
+// publish makes the frames of the topics that somebody follows.
 func (ls *liquidations) publish(events []market.LiquidationEvent, send func(topic string, frame []byte, last *market.LiquidationEvent)) {
-	bodies := make([][]byte, len(events))
-	for i := range events {
-		bodies[i] = events[i].AppendJSON(make([]byte, 0, 384))
-	}
 	ls.filtersMu.Lock()
 	defer ls.filtersMu.Unlock()
-	whole := map[int][]byte{} // frames of everything, by where they begin
-	for _, filter := range ls.filters {
-		if !ls.hub.Watched(filter.topic) {
-			continue
-		}
-		for from := 0; from < len(events); from += liquidationsAFrame {
-			to := min(from+liquidationsAFrame, len(events))
-			var some [][]byte
-			last := from
-			for i := from; i < to; i++ {
-				if filter.shows(&events[i]) {
-					some, last = append(some, bodies[i]), i
-				}
+	for some := range slices.Chunk(events, liquidationsAFrame) {
+		frames := newLiquidationFrames(some)
+		for _, filter := range ls.filters {
+			if !ls.hub.Watched(filter.topic) {
+				continue
 			}
-			switch {
-			case len(some) == 0:
-			case len(some) < to-from:
-				send(filter.topic, liquidationsFrame(some), &events[last])
-			default:
-				if whole[from] == nil {
-					whole[from] = liquidationsFrame(some)
-				}
-				send(filter.topic, whole[from], &events[last])
+			if frame, last := frames.of(filter); last != nil {
+				send(filter.topic, frame, last)
 			}
 		}
 	}
+}
+
+// liquidationFrames are the frames of some events, of which a filter shows those of a coin, or of
+// all, that are the largest. So there are at most two for each event, however many filters there are.
+type liquidationFrames struct {
+	events []market.LiquidationEvent
+	bodies [][]byte
+	values map[string][]market.Decimal // of the events by coin, and of all as "", in order
+	made   map[shownLiquidations]madeFrame
+}
+
+// shownLiquidations are the largest of a coin.
+type shownLiquidations struct {
+	coin string // "" is any
+	n    int
+}
+
+type madeFrame struct {
+	frame []byte
+	last  *market.LiquidationEvent // that it has
+}
+
+func newLiquidationFrames(events []market.LiquidationEvent) *liquidationFrames {
+	f := &liquidationFrames{events: events, bodies: make([][]byte, len(events)), values: map[string][]market.Decimal{}, made: map[shownLiquidations]madeFrame{}}
+	for i := range events {
+		e := &events[i]
+		f.bodies[i] = e.AppendJSON(make([]byte, 0, 384))
+		f.values[""], f.values[e.Coin] = append(f.values[""], e.Value), append(f.values[e.Coin], e.Value)
+	}
+	for _, values := range f.values {
+		slices.SortFunc(values, market.Decimal.Cmp)
+	}
+	return f
+}
+
+// of is the frame of a filter and the last event in it, nil where it shows none.
+func (f *liquidationFrames) of(filter *liquidationFilter) ([]byte, *market.LiquidationEvent) {
+	values := f.values[filter.coin]
+	smaller, _ := slices.BinarySearchFunc(values, filter.least, market.Decimal.Cmp)
+	shown := shownLiquidations{filter.coin, len(values) - smaller}
+	if shown.n == 0 {
+		return nil, nil
+	}
+	one, made := f.made[shown]
+	if !made {
+		var bodies [][]byte
+		for i := range f.events {
+			if e := &f.events[i]; filter.shows(e) {
+				bodies, one.last = append(bodies, f.bodies[i]), e
+			}
+		}
+		one.frame = liquidationsFrame(bodies)
+		f.made[shown] = one
+	}
+	return one.frame, one.last
 }
 
 // prune forgets the filters of topics that nobody has followed for a while.

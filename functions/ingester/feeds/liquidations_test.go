@@ -102,32 +102,84 @@ func TestFiltersThatNobodyFollowsAreForgotten(t *testing.T) {
 	}
 }
 
+// Whoever wants what is worth 1,001 dollars is shown the same as who wants 1,002, where nothing is
+// worth that: both get one frame, which is made once.
+func TestFiltersThatShowTheSameShareOneFrame(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	ls := f.publishers[string(channel.Liquidations)].(*liquidations)
+	w.connect("one", channel.FeedChannels)
+	var events []market.LiquidationEvent
+	for i, sz := range []string{"3.0", "1.0", "2.0", "2.0"} {
+		fill := liquidation(alice, []string{"BTC", "ETH"}[i%2], int64(i), int64(i), w.clock().UnixMilli(), sz, "9.0")
+		e, _ := market.LiquidationOf(&fill)
+		events = append(events, e)
+	}
+	const most = 60
+	for least := range most {
+		for _, coin := range []string{"", "BTC", "SOL"} {
+			w.subscribe("one", channel.Subscription{Type: channel.Liquidations, Coin: coin, MinValue: fmt.Sprint(1 + least*6)})
+		}
+	}
+	w.sent("one", 2*3*most)
+	frames, sent := map[*byte]bool{}, 0
+	ls.publish(events, func(topic string, frame []byte, last *market.LiquidationEvent) {
+		about := strings.TrimPrefix(topic, ls.topicName(""))
+		var bodies [][]byte
+		var want *market.LiquidationEvent
+		for i := range events {
+			if e := &events[i]; ls.filters[about].shows(e) {
+				bodies, want = append(bodies, e.AppendJSON(nil)), e
+			}
+		}
+		if string(frame) != string(liquidationsFrame(bodies)) || last != want {
+			t.Errorf("%s is shown %s", about, frame)
+		}
+		frames[&frame[0]] = true
+		sent++
+	})
+	// Of 301.5, 201.0 twice and 100.5 dollars in all coins, and of the first of 201.0 in BTC.
+	if len(frames) != 5 || sent != 51+51 {
+		t.Errorf("%d frames were made for %d topics", len(frames), sent)
+	}
+}
+
 // counted is a gateway that counts.
 type counted struct{ posts atomic.Int64 }
 
 func (c *counted) Post(context.Context, hub.Conn, []byte) error { c.posts.Add(1); return nil }
 
 // BenchmarkLiquidations measures a liquidation from its fills to 10,000 subscribers, who follow all,
-// one of ten coins, or one of some least values, and for comparison a trade to those of its coin: one
-// operation is one frame to one of them.
+// one of ten coins, or one of some least values, and of a block of twenty of many values to who
+// wants any and to who all want another; for comparison a trade to those of its coin: one operation is
+// one frame to one of them.
 func BenchmarkLiquidations(b *testing.B) {
 	const subscribers = 10_000
 	for _, bench := range []struct {
 		name  string
 		share int // of the subscribers that an event is shown to, one in so many
+		block int // events of a block
 		of    func(i int) channel.Subscription
 	}{
-		{"all", 1, func(int) channel.Subscription { return channel.Subscription{Type: channel.Liquidations} }},
-		{"by coin", 10, func(i int) channel.Subscription {
+		{"all", 1, 1, func(int) channel.Subscription { return channel.Subscription{Type: channel.Liquidations} }},
+		{"by coin", 10, 1, func(i int) channel.Subscription {
 			return channel.Subscription{Type: channel.Liquidations, Coin: fmt.Sprint("COIN", i%10)}
 		}},
-		{"by value", 1, func(i int) channel.Subscription {
+		{"by value", 1, 1, func(i int) channel.Subscription {
 			return channel.Subscription{Type: channel.Liquidations, MinValue: fmt.Sprint(1 + i%100)}
 		}},
-		{"by a value of each", 1, func(i int) channel.Subscription {
+		{"by a value of each", 1, 1, func(i int) channel.Subscription {
 			return channel.Subscription{Type: channel.Liquidations, MinValue: fmt.Sprint(1 + i)}
 		}},
-		{"trades of a coin", 10, func(i int) channel.Subscription {
+		{"blocks by one value", 1, 20, func(int) channel.Subscription {
+			return channel.Subscription{Type: channel.Liquidations, MinValue: "1"}
+		}},
+		{"blocks by a value of each", 1, 20, func(i int) channel.Subscription {
+			return channel.Subscription{Type: channel.Liquidations, MinValue: fmt.Sprint(1 + i)}
+		}},
+		{"trades of a coin", 10, 1, func(i int) channel.Subscription {
 			return channel.Subscription{Type: channel.Trades, Coin: fmt.Sprint("COIN", i%10)}
 		}},
 	} {
@@ -150,8 +202,12 @@ func BenchmarkLiquidations(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			sent := int64(0)
-			for oid := int64(1); sent < int64(b.N); oid++ {
-				e := market.Events{Fills: []market.Fill{liquidation(alice, fmt.Sprint("COIN", oid%10), oid, oid, time.Now().UnixMilli(), "1000.0", "4000.0")}}
+			for oid := int64(1); sent < int64(b.N); {
+				var e market.Events
+				for n := range bench.block { // the first is worth 10,050 dollars, the last 502.50
+					e.Fills = append(e.Fills, liquidation(alice, fmt.Sprint("COIN", oid%10), oid, oid, time.Now().UnixMilli(), fmt.Sprint(100-5*n), "4000.0"))
+					oid++
+				}
 				shared.arriving.mu.Lock()
 				fresh, _ := shared.arriving.arrive(&e, 0)
 				p.(consumer).consume(&fresh)
