@@ -128,7 +128,7 @@ type EstimatedHeatmapWindow struct {
 // EstimatedHeatmapTime is the estimate at the end of an interval.
 type EstimatedHeatmapTime struct {
 	TimeMs            int64                    `json:"time_ms"`            // start of the interval, ms
-	LongLiquidations  []EstimatedHeatmapBucket `json:"long_liquidations"`  // longs, by price; null where the open interest is not known yet
+	LongLiquidations  []EstimatedHeatmapBucket `json:"long_liquidations"`  // longs, by price; null where the open interest is not known. What is opened since it is known last, as in the interval that runs, is not in it
 	ShortLiquidations []EstimatedHeatmapBucket `json:"short_liquidations"` // shorts, likewise
 }
 

@@ -83,6 +83,11 @@ func (f *Fill) liquidationMethod() string {
 // LiquidationEvent is one order by which a position was closed by force, or a part of one,
 // however many others it met: the fills of the liquidated account alone. Money is in US
 // dollars, of which a unit of what a dex counts in is one.
+//
+// Fills of one order at times in two seconds are two events. The venue carries an order that
+// liquidates out in one block, whose fills have one time; and what is stored by second, with the sums
+// that follow from it, could not be joined across two rows whatever comes first and wherever a crash
+// falls.
 type LiquidationEvent struct {
 	Time    int64  // of its first fill, ms
 	Address string // whose position was closed

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Twaps keeps the TWAP orders of all accounts that run. It is fed by the statuses that they
@@ -59,6 +60,9 @@ type TwapSum struct{ Sz, Ntl Decimal }
 
 func (s *TwapSum) add(of TwapSum) { s.Sz, s.Ntl = s.Sz.Add(of.Sz), s.Ntl.Add(of.Ntl) }
 
+// LongestTwap is how long a TWAP of the venue runs at most.
+const LongestTwap = 24 * time.Hour
+
 const (
 	// twapGrace is for how long after its time the end of a TWAP is awaited, ms.
 	twapGrace = 10 * minuteMs
@@ -66,9 +70,9 @@ const (
 	// is recognised, and for how long those of a TWAP whose status has not come, ms.
 	twapFillsApart = 2 * hourMs
 
-	// twapLongest is how long a TWAP of the venue runs at most, ms: fills that are older belong to
-	// none that runs, unless it is known.
-	twapLongest = 24*hourMs + twapGrace
+	// twapGone is how long after its beginning a TWAP runs no longer, ms: fills that are older belong
+	// to none that runs, unless it is known.
+	twapGone = int64(LongestTwap/time.Millisecond) + twapGrace
 
 	mostTwaps     = 100_000   // some hundreds run at the venue at one time
 	mostTwapFills = 2_000_000 // it makes some 50,000 in two hours
@@ -137,7 +141,7 @@ func (t *Twaps) AddFill(f *Fill) (changed bool) {
 	if f.TwapID == nil {
 		return changed
 	}
-	if t.Runs[*f.TwapID] == nil && f.Time < t.newest()-twapLongest {
+	if t.Runs[*f.TwapID] == nil && f.Time < t.newest()-twapGone {
 		return changed
 	}
 	run := t.run(*f.TwapID)
@@ -164,7 +168,7 @@ func (t *Twaps) newest() int64 { return max(t.Newest, t.filled) }
 // the past was read, two hours are old, and so old fills of others are summed up: those that
 // come later are not taken any more.
 func (t *Twaps) Prune(read bool) {
-	apart := t.newest() - twapLongest
+	apart := t.newest() - twapGone
 	if read {
 		apart = t.filled - twapFillsApart
 	}

@@ -3,6 +3,7 @@ package perp
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -45,6 +46,7 @@ type openInterest struct {
 
 	changed bool // something came since the view of the open positions
 	shown   time.Time
+	leftOut atomic.Int64 // positions that are not in that view
 
 	marks marks       // of the coins' contexts
 	last  *lastPrices // the last trade of each coin
@@ -242,7 +244,9 @@ func (p *openInterest) show(now time.Time, settle bool) []engine.View {
 		return nil
 	}
 	p.changed, p.shown = false, now
-	return []engine.View{engine.ViewOf(openpositions.Published, p.positions.Table(now.UnixMilli()))}
+	table := p.positions.Table(now.UnixMilli())
+	p.leftOut.Store(int64(table.LeftOut))
+	return []engine.View{engine.ViewOf(openpositions.Published, table)}
 }
 
 // samples are the rows of the coins that have none of the minute.

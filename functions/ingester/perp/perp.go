@@ -116,6 +116,7 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 			engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: liquidated.leftOut.Load(), Grows: true},
 			engine.Figure{Name: metrics.LiquidationsUnknown, Unit: metrics.Count, Value: liquidated.unknown.Load(), Grows: true},
 			engine.Figure{Name: metrics.TwapsLeftOut, Unit: metrics.Count, Value: twaps.leftOut.Load(), Grows: true},
+			engine.Figure{Name: metrics.PositionsLeftOut, Unit: metrics.Count, Value: accounts.held.leftOut.Load()},
 			engine.Figure{Name: metrics.TradesLeftOut, Unit: metrics.Count, Value: klines.leftOut.Load(), Grows: true})
 		if feeds == nil {
 			return figures

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/funding"
 	"quotary/shared/data/openinterest"
+	"quotary/shared/data/openpositions"
 	"quotary/shared/data/positions"
 	"quotary/shared/market"
 	"quotary/shared/testing/check"
@@ -220,6 +221,26 @@ func TestOpenInterestOfSomeOfTheStoredFillsIsNotShown(t *testing.T) {
 	p.Joined()
 	if c = p.Changes(noon, false); view(c, openinterest.Name) == "" || len(c.Fine) == 0 {
 		t.Errorf("when it has joined it writes %+v", c)
+	}
+}
+
+// What the view of the open positions has no room for is a metric, which follows the view.
+func TestPositionsThatNoMarketHasAreCounted(t *testing.T) {
+	t.Parallel()
+	p := newOpenInterest()
+	p.Joined()
+	fill := func(n int, at time.Time, sz string, side market.Side) *Batch {
+		return &Batch{Events: market.Events{Fills: []market.Fill{held(n, "BTC", at, "0.0", sz, side)}}}
+	}
+	must.Do(t, p.Apply(fill(1, noon, "2.0", market.Buy), nil, noon))
+	must.Do(t, p.Apply(fill(2, noon, "0.00000000000001", market.Buy), nil, noon))
+	c := p.Changes(noon, true)
+	if table := must.Get(openpositions.Published.Decode([]byte(view(c, openpositions.Name))))(t); len(table.Rows) != 1 || p.leftOut.Load() != 1 {
+		t.Errorf("%d rows, %d left out", len(table.Rows), p.leftOut.Load())
+	}
+	must.Do(t, p.Apply(&Batch{Events: market.Events{Fills: []market.Fill{held(2, "BTC", noon.Add(2*time.Second), "5.0", "4.0", market.Sell)}}}, nil, noon))
+	if p.Changes(noon.Add(time.Minute), true); p.leftOut.Load() != 0 {
+		t.Errorf("%d left out when there are none", p.leftOut.Load())
 	}
 }
 

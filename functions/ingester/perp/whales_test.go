@@ -1,12 +1,12 @@
 package perp
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/openpositions"
 	"quotary/shared/data/whales"
 	"quotary/shared/market"
@@ -24,7 +24,8 @@ func newWatched(t *testing.T) *watched {
 	t.Helper()
 	w := &watched{newSet(), time.UnixMilli(1_790_000_000_000)}
 	b := NewBatch()
-	b.Meta = &market.Meta{Time: w.at.UnixMilli(), Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40},{"name":"ETH","szDecimals":4,"maxLeverage":25}],"collateralToken":0}`)}, Spot: json.RawMessage(`{"tokens":[{"name":"USDC","index":0}],"universe":[]}`)}
+	described := datatest.TwoPerps(w.at.UnixMilli(), 40, 25)
+	b.Meta = &market.Meta{Time: described.Time, Perps: described.Perps, Spot: described.Spot}
 	b.Contexts = []market.Contexts{{Time: w.at.UnixMilli(), Coins: []market.Context{{Coin: "BTC", Mark: market.DecimalFromInt(30000)}, {Coin: "ETH", Mark: market.DecimalFromInt(2000)}}}}
 	w.next(t, b)
 	return w

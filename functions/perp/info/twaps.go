@@ -9,17 +9,13 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/twaps"
+	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/venue"
 )
 
-const (
-	// maxTwaps is how many statuses one answer holds.
-	maxTwaps = 2000
-
-	// longestTwap is how long a TWAP of the venue runs at most.
-	longestTwap = 24 * time.Hour
-)
+// maxTwaps is how many statuses one answer holds.
+const maxTwaps = 2000
 
 // twapHistory is what the TWAPs of an account came to, newest first. Where no node is followed
 // the venue is asked.
@@ -41,7 +37,7 @@ func (i *info) twapHistory(ctx context.Context, in *catalog.InfoIn) (json.RawMes
 // is followed, and until what it has told reaches back as far as one that runs may have begun.
 func (i *info) twapStates(ctx context.Context, address string) (*[]catalog.InfoTwapState, error) {
 	running, err := store.OrZero(i.twaps.Get(ctx))
-	if err != nil || running.Since == 0 || api.Now(ctx).Sub(time.UnixMilli(running.Since)) < longestTwap {
+	if err != nil || running.Since == 0 || api.Now(ctx).Sub(time.UnixMilli(running.Since)) < market.LongestTwap {
 		return nil, err
 	}
 	list := []catalog.InfoTwapState{}

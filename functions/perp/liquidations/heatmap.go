@@ -23,6 +23,10 @@ const finer = 5
 // remembered is for how many intervals the model remembers what was opened.
 var remembered = map[string]int{"1m": 360, "5m": 288, "15m": 288, "30m": 336, "1h": 168}
 
+// interestComes is for how long after an interval its open interest may still come: until then the
+// estimate is of what was open before it, less what its prices have reached.
+const interestComes = 2 * time.Minute
+
 // span are the times of a heat map: starts of intervals.
 type span struct {
 	step        time.Duration
@@ -85,13 +89,17 @@ func (r *reader) estimatedHeatmap(ctx context.Context, in catalog.EstimatedHeatm
 		out.Window.BucketWidth = market.Text(width)
 	}
 	model := market.LiquidationModel{Window: int64(s.remembered) * s.step.Milliseconds()}
+	known, late := false, api.Now(ctx).Add(-interestComes)
 	for i := range buckets {
 		b := &buckets[i]
-		if model.Add(b); b.Time < s.first.UnixMilli() {
+		model.Add(b)
+		share, now := model.Placed()
+		known = now || known && time.UnixMilli(b.Time).Add(s.step).After(late)
+		if b.Time < s.first.UnixMilli() {
 			continue
 		}
-		out.TimePoints = append(out.TimePoints, estimate(&model, b.Time, width, in.Leverage))
-		if share, known := model.Placed(); known { // of the interval that runs the open interest comes late
+		out.TimePoints = append(out.TimePoints, estimate(&model, b.Time, width, in.Leverage, known))
+		if now {
 			out.Meta.Coverage = new(market.Text(share))
 		}
 	}
@@ -102,10 +110,10 @@ func (r *reader) estimatedHeatmap(ctx context.Context, in catalog.EstimatedHeatm
 	return out, nil
 }
 
-// estimate is that of a model at a time.
-func estimate(model *market.LiquidationModel, at int64, width market.Decimal, leverage string) catalog.EstimatedHeatmapTime {
+// estimate is that of a model at a time, of which something is known or not.
+func estimate(model *market.LiquidationModel, at int64, width market.Decimal, leverage string, known bool) catalog.EstimatedHeatmapTime {
 	point := catalog.EstimatedHeatmapTime{TimeMs: at}
-	if _, known := model.Placed(); !known || !width.IsPos() {
+	if !known || !width.IsPos() {
 		return point
 	}
 	point.LongLiquidations, point.ShortLiquidations = []catalog.EstimatedHeatmapBucket{}, []catalog.EstimatedHeatmapBucket{}
@@ -121,12 +129,13 @@ func estimate(model *market.LiquidationModel, at int64, width market.Decimal, le
 }
 
 // buckets are what the model needs, oldest first: of a perpetual of which no open interest is
-// kept, as outside of the main dex, K-lines alone.
+// kept, as outside of the main dex, K-lines alone. What has not traded under this very name, as
+// btc, has none, though the keys of pairs do not tell it from one that has.
 func (r *reader) buckets(ctx context.Context, coin string, s *span) ([]market.LiquidationBucket, error) {
 	from := s.first.Add(-time.Duration(s.remembered) * s.step)
 	count := int(s.last.Sub(from)/s.step) + 1
 	candles, err := pairklines.NewestOfPerp(ctx, r.series, coin, s.period, s.last, count)
-	if err != nil {
+	if err != nil || len(candles) == 0 {
 		return nil, err
 	}
 	var interest []market.Bar

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openpositions"
 	"quotary/shared/market"
@@ -22,7 +22,7 @@ import (
 // of 100.
 func (w *world) hold(t *testing.T, positions ...string) {
 	t.Helper()
-	described := meta.View{Time: 1, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":50},{"name":"ETH","szDecimals":4,"maxLeverage":50}],"collateralToken":0}`)}, Spot: json.RawMessage(`{"tokens":[{"name":"USDC","index":0}],"universe":[]}`)}
+	described := datatest.TwoPerps(1, 50, 50)
 	p := new(market.Positions)
 	for i, text := range positions {
 		part := strings.Fields(text)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openpositions"
 	"quotary/shared/data/whales"
@@ -83,11 +83,7 @@ func positions() *market.Positions {
 	return p
 }
 
-const described = `{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40,"marginTableId":40},{"name":"ETH","szDecimals":4,"maxLeverage":25,"marginTableId":25}],"marginTables":[],"collateralToken":0}`
-
-func view() meta.View {
-	return meta.View{Time: start, Perps: map[string]json.RawMessage{"": json.RawMessage(described)}, Spot: json.RawMessage(`{"tokens":[{"name":"USDC","index":0}],"universe":[]}`)}
-}
+func view() meta.View { return datatest.TwoPerps(start, 40, 25) }
 
 func markets() *market.Markets {
 	v := view()

@@ -68,6 +68,11 @@ const TwapsLeftOut = "TwapsLeftOut"
 // nobody can tell who it was; they are in no statistic.
 const LiquidationsUnknown = "LiquidationsUnknown"
 
+// PositionsLeftOut, of the domain perp, is how many positions are not in the view of those that are
+// open, as their figures are not what any market of the venue has: with more than eight decimal places,
+// or larger than any.
+const PositionsLeftOut = "PositionsLeftOut"
+
 // TradesLeftOut, of the domain perp, is how many trades are in no K-line, as those of one coin and
 // second before them take all the room of a row.
 const TradesLeftOut = "TradesLeftOut"
