@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
@@ -20,6 +21,10 @@ var (
 	paidSteps  = steps{every: 3_600_000, window: 7 * day.Milliseconds(), overlap: 3_600_000} // rates are paid on full hours
 	otherSteps = steps{every: stepEvery, window: pastWindow.Milliseconds()}
 )
+
+// paidLate is more than a rate is paid behind its full hour, ms. What is paid at the end of a time
+// is asked for with it: the next time is an hour later.
+const paidLate = int64(time.Minute / time.Millisecond)
 
 // ask is something of the past that is asked for by itself.
 type ask struct {
@@ -44,7 +49,7 @@ func asksOfOne(m contract) []ask {
 		list, err := m.of.PastInterests(ctx, m.Pair, from, to)
 		return &Batch{PastInterests: []PastInterest{{Interests: list}}}, err
 	}}, {"funding " + m.Key, paidSteps, func(ctx context.Context, from, to int64) (*Batch, error) {
-		list, err := m.of.PastFundings(ctx, m.Pair, from, to)
+		list, err := m.of.PastFundings(ctx, m.Pair, from, to+paidLate)
 		return &Batch{PairEvents: market.PairEvents{Fundings: list}}, err
 	}}}
 	for _, kind := range market.RatioKinds {

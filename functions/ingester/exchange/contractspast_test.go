@@ -449,6 +449,27 @@ func TestTheFundingRateOfACoinInThePastIsThatOfAllWhoPaid(t *testing.T) {
 	}
 }
 
+// Exchanges pay some milliseconds behind the hour, at which what is newest is asked for: what was
+// paid must not come an hour later, as its bucket would close with what was expected until then.
+func TestWhatIsPaidBehindAnHourIsAskedForWithIt(t *testing.T) {
+	t.Parallel()
+	const hour = int64(3_600_000)
+	end := midnight
+	pair := perpetual("BTC", "binance", false)
+	for _, late := range []int64{0, 8, 20_000} {
+		exchange := paying{rates: map[int64]int64{end - 8*hour: 3, end: 5}, late: late, period: 8 * hour}
+		for _, a := range asksOfOne(contract{pair, exchange, exchange}) {
+			if a.name != "funding "+pair.Key {
+				continue
+			}
+			b := must.Get(a.of(t.Context(), end-hour+1, end+1))(t) // as at the first start in the hour
+			if len(b.Fundings) != 1 || b.Fundings[0].At() != end-1 || !b.Fundings[0].Rate.Equal(dec(5)) {
+				t.Errorf("%d ms late: %+v", late, b.Fundings)
+			}
+		}
+	}
+}
+
 // What is paid closes the bucket that ends then, also where what was expected is newer.
 func TestTheRateOfACoinClosesWithWhatWasPaid(t *testing.T) {
 	t.Parallel()

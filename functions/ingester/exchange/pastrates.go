@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"quotary/shared/market"
 )
@@ -43,8 +42,7 @@ func ratesOf(ctx context.Context, coin string, members []contract, from, to int6
 // paid are the rates that were paid from a time until before another (ms), by the time that
 // they stand at, with what was traded in the 24 hours before each.
 func (c *contract) paid(ctx context.Context, from, to int64) (map[int64]market.WeightedRate, error) {
-	const off = int64(time.Minute / time.Millisecond) // more than a payment is behind its hour
-	list, err := c.of.PastFundings(ctx, c.Pair, from-off, to+off)
+	list, err := c.of.PastFundings(ctx, c.Pair, from-paidLate, to+paidLate)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
