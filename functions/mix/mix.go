@@ -62,7 +62,7 @@ func (r *reader) longShort(ctx context.Context, _ catalog.LongShortRatioIn) (cat
 		return out, err
 	}
 	if ratio := meanRatio(current, current); ratio != nil {
-		out.Detail.Last = ratio.String()
+		out.Detail.Last = new(ratio.String())
 	}
 	before := func(ago time.Duration) (*json.Number, error) {
 		shares, err := r.shares(ctx, v, now.Add(-ago))

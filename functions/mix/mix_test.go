@@ -63,6 +63,13 @@ func TestTheRatioOfAccountsIsThatOfBitcoinOverAllExchanges(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/mix/ls-ratio").Golden(t, "ls-ratio")
 }
 
+func TestARatioThatIsNotKnownIsNull(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	storetest.Publish(t, w.views, contracts.Published, contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}}})
+	w.Get(t, w.SubKey, "/v2/mix/ls-ratio").Golden(t, "ls-ratio-unknown")
+}
+
 // A ratio of some of the perpetuals alone would not be comparable with that of all.
 func TestARatioOfThePastIsKnownOnlyWhereEachPerpetualOfNowHasAShare(t *testing.T) {
 	t.Parallel()
@@ -89,7 +96,7 @@ func TestARatioOfThePastIsKnownOnlyWhereEachPerpetualOfNowHasAShare(t *testing.T
 	}
 	storetest.Publish(t, w.views, contracts.Published, v)
 	got := apitest.Data[catalog.LongShortRatioNow](t, w.Get(t, w.SubKey, "/v2/mix/ls-ratio")).Detail
-	if got.Last != "1.5" || got.LastDay == nil || *got.LastDay != "1.5" || got.LastWeek != nil {
+	if got.Last == nil || *got.Last != "1.5" || got.LastDay == nil || *got.LastDay != "1.5" || got.LastWeek != nil {
 		t.Errorf("%+v", got)
 	}
 }

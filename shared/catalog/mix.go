@@ -38,7 +38,7 @@ type LongShortRatioNow struct {
 // longs over all perpetuals whose exchange has published it in the last hour; past ratios
 // are of the same perpetuals.
 type LongShortRatioDetail struct {
-	Last     string       `json:"last"`      // ratio now, a decimal string; empty where it is not known
+	Last     *string      `json:"last"`      // ratio now, a decimal string; null where it is not known
 	LastDay  *json.Number `json:"last_day"`  // ratio 24 hours ago, a decimal string; null where it is not known of each of the perpetuals
 	LastWeek *json.Number `json:"last_week"` // ratio seven days ago, a decimal string; null where it is not known of each of the perpetuals
 }
