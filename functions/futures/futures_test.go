@@ -37,7 +37,7 @@ type world struct {
 	reader *reader
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := new(world)
 	w.World = apitest.Open(t, catalog.Futures, func(open *apitest.World) {
@@ -49,13 +49,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func dec(t *testing.T, text string) market.Decimal {
+func dec(t testing.TB, text string) market.Decimal {
 	t.Helper()
 	return must.Get(market.ParseDecimal(text))(t)
 }
 
 // put writes a value for each of the last minutes, the newest of them in the running one.
-func (w *world) put(t *testing.T, s pairseries.Series[market.Bar], key string, minutes int, value func(n int) string) {
+func (w *world) put(t testing.TB, s pairseries.Series[market.Bar], key string, minutes int, value func(n int) string) {
 	t.Helper()
 	for _, tier := range pairseries.Tiers {
 		parts := map[int64]market.Bar{}
@@ -122,6 +122,12 @@ func TestOpenInterestOfACoinIsListedOldestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, pairseries.CoinInterest, "btc:stable", 90, func(n int) string { return strconv.Itoa(5_000_000_000 + n%7*1000) })
+	storetest.Publish(t, w.views, contracts.Published, contracts.View{Contracts: []contracts.Contract{{Pair: market.Pair{Key: btc, Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: "hypeswapusd:bybit", Base: "HYPE", Swap: true, Inverse: true}}}})
+	w.put(t, pairseries.Interest, "btcswapusdc:hyperliquid", 3, func(int) string { return "1" }) // which is in the sum
+	w.put(t, pairseries.Interest, "hypeswapusdc:hyperliquid", 3, func(n int) string { return strconv.Itoa(100 + n) })
+	if list := w.bars(t, base+"/open-interest/aggregated-stablecoin-history?symbol=HYPE&interval=1m"); len(list) != 3 || list[2].Close != "102" {
+		t.Errorf("of a coin of the perpetual exchange alone there is %+v", list)
+	}
 	w.put(t, pairseries.CoinInterest, "btc:coin", 5, func(n int) string { return strconv.Itoa(700_000_000 + n) })
 	w.Get(t, w.SubKey, base+"/open-interest/aggregated-stablecoin-history?symbol=BTC&interval=30m&limit=3").Golden(t, "stablecoin-interest")
 	w.Get(t, w.SubKey, base+"/open-interest/aggregated-coin-margin-history?symbol=BTC&interval=2m").Golden(t, "coin-margin-interest")

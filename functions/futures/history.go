@@ -86,23 +86,31 @@ func (r *reader) coinFunding(ctx context.Context, in catalog.CoinFundingRatesIn)
 	return list, err
 }
 
-// stablecoinInterest returns open interest of a coin, oldest first.
+// stablecoinInterest returns open interest of a coin, oldest first: of one that the perpetual exchange
+// alone has a perpetual of, that of this one, as it is in the list of perpetuals.
 func (r *reader) stablecoinInterest(ctx context.Context, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
-	return r.coinInterest(ctx, pairseries.Stable, in)
-}
-
-// coinMarginInterest returns that in inverse perpetuals.
-func (r *reader) coinMarginInterest(ctx context.Context, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
-	return r.coinInterest(ctx, pairseries.CoinMargined, in)
-}
-
-func (r *reader) coinInterest(ctx context.Context, key func(coin string) string, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
 	w := fromStart(in.StartTime, in.EndTime, in.Limit)
 	coin, err := r.shortName(ctx, in.Symbol)
 	if err != nil {
 		return nil, err
 	}
-	return r.bars(ctx, pairseries.CoinInterest, key(coin), in.Interval, w)
+	v, err := store.OrZero(r.contracts.Get(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(v.Contracts, func(c contracts.Contract) bool { return !c.Pair.Inverse && c.Pair.Coin() == coin }) {
+		return r.bars(ctx, pairseries.CoinInterest, pairseries.Stable(coin), in.Interval, w)
+	}
+	return r.bars(ctx, pairseries.Interest, pairs.PerpCoinKey(coin), in.Interval, w)
+}
+
+// coinMarginInterest returns that in inverse perpetuals.
+func (r *reader) coinMarginInterest(ctx context.Context, in catalog.CoinInterestIn) ([]catalog.FuturesBar, error) {
+	coin, err := r.shortName(ctx, in.Symbol)
+	if err != nil {
+		return nil, err
+	}
+	return r.bars(ctx, pairseries.CoinInterest, pairseries.CoinMargined(coin), in.Interval, fromStart(in.StartTime, in.EndTime, in.Limit))
 }
 
 // shortName is the short name of the coin that a client names.

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
@@ -19,6 +20,7 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // reader answers from what is stored of centralised exchanges.
@@ -29,12 +31,13 @@ type reader struct {
 	coins      *store.View[coins.View]
 	perps      *store.View[tickers.View] // for the names of the perpetual exchange's coins
 	rates      *store.View[rates.View]
+	known      *delivered.Reader
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
-		perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
+		perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock), known: delivered.Open(views, clock),
 		liquidated: [...]*store.View[pairliquidations.View]{
 			pairliquidations.Published.Open(views, clock), pairliquidations.OfPerps.Open(views, clock),
 		},
@@ -139,6 +142,9 @@ func (r *reader) liquidations(ctx context.Context, in catalog.LiquidationSumsIn)
 		return out, err
 	}
 	now := api.Now(ctx).Truncate(time.Minute)
+	if err := r.reportSince(ctx, in, now.Add(-pairliquidations.Window)); err != nil {
+		return out, err
+	}
 	var hour, day, mostOfPair market.Liquidated
 	platforms := map[string]market.Decimal{}
 	d := &out.Detail
@@ -170,6 +176,20 @@ func (r *reader) liquidations(ctx context.Context, in catalog.LiquidationSumsIn)
 	d.Liq24h, d.LiqLong24h, d.LiqShort24h = text(day.Total()), text(day.Long), text(day.Short)
 	d.MaxLiq = text(day.Largest)
 	return out, nil
+}
+
+// reportSince reports since when liquidations of the exchanges that are summed up are known, where
+// that is later than their day begins: none tells the past.
+func (r *reader) reportSince(ctx context.Context, in catalog.LiquidationSumsIn, begin time.Time) error {
+	platform := ""
+	if in.Type != "1" {
+		platform = strings.ToLower(string(in.MarketKey))
+	}
+	since, err := r.known.Since(ctx, catalog.ExchangeLiquidations, platform)
+	if err == nil && since.After(begin) {
+		retention.Reached(ctx, since)
+	}
+	return err
 }
 
 // selection returns which pairs are summed up: without a type those of the coin and of the

@@ -10,6 +10,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/rates"
@@ -162,6 +163,27 @@ func TestLiquidationsAreSummedUp(t *testing.T) {
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=1").Refused(t, http.StatusBadRequest, "coinKey")
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=2").Refused(t, http.StatusBadRequest, "marketKey")
 	w.Get(t, w.SubKey, "/v2/mix/liq?type=3").Refused(t, http.StatusBadRequest, "type")
+}
+
+func TestLiquidationsOfADaySaySinceWhenTheyAreKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ago := func(d time.Duration) delivered.State {
+		return delivered.State{Since: apitest.Start.Add(-d).UnixMilli()}
+	}
+	apitest.Deliver(t, w.views, catalog.ExchangeLiquidations, catalog.VenueFills)
+	storetest.Publish(t, w.views, delivered.Published(catalog.ExchangeDomain.Name), delivered.View{
+		"pairliquidations": ago(30 * time.Hour), "pairliquidations/binance": ago(30 * time.Hour), "pairliquidations/bybit": ago(time.Hour),
+		"pairliquidations/okcoinfutures": {Sources: []string{"okx"}}, "pairtrades/binance": ago(time.Minute),
+	})
+	hour := apitest.Start.Add(-time.Hour).Format(time.RFC3339)
+	for query, want := range map[string]string{
+		"": hour, "?type=1&coinKey=btc": hour, "?type=2&marketKey=Bybit": hour, "?type=2&marketKey=binance": "", "?type=2&marketKey=okcoinfutures": "", "?marketKey=nobody": "",
+	} {
+		if a := w.Get(t, w.SubKey, "/v2/mix/liq"+query); a.Status != http.StatusOK || a.Header["X-Data-Since"] != want {
+			t.Errorf("%s: %d since %q, want %q", query, a.Status, a.Header["X-Data-Since"], want)
+		}
+	}
 }
 
 // Exchanges trade a coin of a very low price by the thousand, each under a name of its own.

@@ -7,6 +7,7 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/platformflows"
@@ -14,15 +15,17 @@ import (
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 )
 
 // reader holds what the handlers read.
 type reader struct {
-	pairs *store.View[pairs.View]
-	perps *store.View[tickers.View]
-	flows *store.View[platformflows.View]
-	rates *store.View[rates.View]
-	day   *klines.LastDay // of the perpetual exchange
+	pairs  *store.View[pairs.View]
+	perps  *store.View[tickers.View]
+	flows  *store.View[platformflows.View]
+	rates  *store.View[rates.View]
+	spoken *delivered.Reader
+	day    *klines.LastDay // of the perpetual exchange
 }
 
 // dayFor is how long the last 24 hours of the perpetual exchange are kept: they are those of
@@ -32,7 +35,7 @@ const dayFor = time.Minute
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
 		pairs: pairs.Published.Open(views, clock), perps: tickers.Published.Open(views, clock), flows: platformflows.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
-		day: klines.NewLastDay(series, clock, dayFor),
+		spoken: delivered.Open(views, clock), day: klines.NewLastDay(series, clock, dayFor),
 	}
 }
 
@@ -97,7 +100,11 @@ func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]ca
 		}
 		has[key] = false // once
 		out := catalog.PlatformTicker{MarketKey: string(asked)}
-		net, traded := v.Platform(key).Since(now.Truncate(time.Minute).Add(time.Minute - platformflows.Window))
+		begin := now.Truncate(time.Minute).Add(time.Minute - platformflows.Window)
+		if err := r.reportSince(ctx, &v, key, begin); err != nil {
+			return nil, err
+		}
+		net, traded := v.Platform(key).Since(begin)
 		if key == pairs.Hyperliquid {
 			if net, traded, err = r.perpInflow(ctx, now); err != nil {
 				return nil, err
@@ -109,6 +116,22 @@ func (r *reader) inflow(ctx context.Context, in catalog.PlatformTickersIn) ([]ca
 		list = append(list, out)
 	}
 	return list, nil
+}
+
+// reportSince reports since when the flows of an exchange are known, where that is later than their
+// window begins.
+func (r *reader) reportSince(ctx context.Context, v *platformflows.View, platform string, begin time.Time) error {
+	since, err := r.spoken.Since(ctx, catalog.ExchangeTrades, platform)
+	if err != nil {
+		return err
+	}
+	if confirmed, ok := v.ConfirmedSince(platform); ok {
+		since = confirmed
+	}
+	if since.After(begin) {
+		retention.Reached(ctx, since)
+	}
+	return nil
 }
 
 // perpInflow is that of the perpetual exchange, of the klines of its perpetuals that have

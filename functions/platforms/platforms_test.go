@@ -9,6 +9,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/datatest"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/platformflows"
 	"quotary/shared/data/rates"
@@ -68,6 +69,37 @@ func TestPlatformsAndTheirInflow(t *testing.T) {
 		t.Errorf("by a key in capitals there is %+v", upper)
 	}
 	w.Get(t, w.SubKey, "/v2/market/ticker").Refused(t, http.StatusBadRequest, "market_list")
+}
+
+// K-lines of an exchange that tells takers apart reach back; of others there is what was traded since.
+func TestInflowSaysSinceWhenItIsKnown(t *testing.T) {
+	t.Parallel()
+	var views *store.Views
+	w := apitest.Open(t, catalog.Platforms, func(open *apitest.World) {
+		views = open.Views(t)
+		newReader(open.Series(), views, open.Now).register(open.Family)
+	})
+	ago := func(d time.Duration) int64 { return apitest.Start.Add(-d).UnixMilli() }
+	listed, spoken := pairs.View{}, delivered.View{"pairs": {Since: 1}}
+	for platform, since := range map[string]time.Duration{"binance": 2 * time.Hour, "okex": time.Hour, "bybit": 25 * time.Hour, "okcoinfutures": time.Hour} {
+		listed.Pairs = append(listed.Pairs, pairs.Pair{Pair: market.Pair{Key: "a:" + platform, Platform: platform}})
+		spoken["pairtrades/"+platform] = delivered.State{Since: ago(since)}
+	}
+	storetest.Publish(t, views, pairs.Published, listed)
+	storetest.Publish(t, views, delivered.Published(catalog.ExchangeDomain.Name), spoken)
+	storetest.Publish(t, views, platformflows.Published, platformflows.View{Pairs: []platformflows.Counted{
+		{Key: "a:binance", Tells: true, From: ago(30 * time.Hour)}, {Key: "a:okcoinfutures", Tells: true, From: ago(3 * time.Hour)},
+		{Key: "b:okcoinfutures", Tells: true, From: ago(2 * time.Hour)}, {Key: "a:okex", From: ago(30 * time.Hour)},
+	}})
+	for list, want := range map[string]time.Duration{"binance": 0, "okex": time.Hour, "bybit": 0, "okcoinfutures": 2 * time.Hour, "binance,OKEX,bybit": time.Hour, "nobody": 0} {
+		header := ""
+		if want > 0 {
+			header = apitest.Start.Add(-want).Format(time.RFC3339)
+		}
+		if a := w.Get(t, w.SubKey, "/v2/market/ticker?market_list="+list); a.Status != http.StatusOK || a.Header["X-Data-Since"] != header {
+			t.Errorf("%s: %d since %q, want %q: %s", list, a.Status, a.Header["X-Data-Since"], header, a.Body)
+		}
+	}
 }
 
 // trade is one at a price of 100, so long before the start.

@@ -282,17 +282,17 @@ func TestTheRatioOfAccountsIsTheMeanOfTheExchanges(t *testing.T) {
 	const step = int64(300_000)
 	testenv.Until(t, "the ratio of accounts", func() bool {
 		type ratio struct {
-			Detail struct{ Last string }
+			Detail struct{ Last *string }
 		}
 		answer := ask(t, world.State.Demo.SubKey, "GET", "/v2/mix/ls-ratio", nil)
 		if answer.Status != http.StatusOK {
 			t.Fatalf("status %d: %s", answer.Status, answer.Body)
 		}
 		last := data[ratio](t, answer).Detail.Last
-		if last == "" {
+		if last == nil {
 			return false // not known yet
 		}
-		got, err := strconv.ParseFloat(last, 64)
+		got, err := strconv.ParseFloat(*last, 64)
 		if err != nil {
 			t.Fatalf("%v: %s", err, answer.Body)
 		}

@@ -51,6 +51,7 @@ type Endpoint struct {
 	Planned  bool         // specified, not built yet: answers 501 in its envelope
 	Addition bool         // in no document: clients of services of this kind call it
 	Venue    bool         // where an account was not known yet its answer is the venue's own: see [HeaderDataSource]
+	Begins   bool         // it says since when what it is made of is known: see [HeaderDataSince]
 	Covers   bool         // it is made of the positions that are known: see [HeaderDataCoverage]
 	KeyCheck bool         // clients check a key by it: where no source of what it needs is configured, it succeeds with nothing
 	In       reflect.Type // request struct, nil while planned; its tags are described at Route
@@ -270,6 +271,12 @@ func addition[In, Out any](method, path string, family Family, access Access, en
 // fromVenue declares that an answer may begin with what the venue itself says.
 func (r Route[In, Out]) fromVenue() Route[In, Out] {
 	r.Venue = true
+	return r
+}
+
+// begins declares that an answer may lack what was before something was followed.
+func (r Route[In, Out]) begins() Route[In, Out] {
+	r.Begins = true
 	return r
 }
 

@@ -14,11 +14,11 @@ var (
 	// Lists the funding rate of a coin over time, weighted by volume, newest first.
 	CoinFundingRates = route[CoinFundingRatesIn, []FuturesBar]("GET", "/upgrade/v2/futures/funding-rate/vol-weight-history", Futures, grant("futures:WEIGHTED_FUNDING_RATE"), EnvelopeB).needs(ExchangeFunding)
 	// Lists the open interest of a coin in stablecoin-margined futures, oldest first.
-	StablecoinInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history", Futures, grant("futures:STABLECOIN_MARGIN_POSITION"), EnvelopeB).needs(ExchangeInterest)
+	StablecoinInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-stablecoin-history", Futures, grant("futures:STABLECOIN_MARGIN_POSITION"), EnvelopeB).needs(ExchangeInterest, VenueContexts)
 	// Lists the open interest of a coin in coin-margined futures, oldest first.
 	CoinMarginInterest = route[CoinInterestIn, []FuturesBar]("GET", "/upgrade/v2/futures/open-interest/aggregated-coin-margin-history", Futures, grant("futures:COIN_MARGIN_POSITION"), EnvelopeB).needs(ExchangeInterest)
 	// Lists what was liquidated of a pair over time, oldest first.
-	PairLiquidations = route[PairLiquidationsIn, []PairLiquidation]("GET", "/upgrade/v2/futures/liquidation/history", Futures, grant("futures:LIQUIDATION_ORDERS"), EnvelopeB).needs(ExchangeLiquidations, VenueFills)
+	PairLiquidations = route[PairLiquidationsIn, []PairLiquidation]("GET", "/upgrade/v2/futures/liquidation/history", Futures, grant("futures:LIQUIDATION_ORDERS"), EnvelopeB).needs(ExchangeLiquidations, VenueFills).begins()
 	// Estimates by time, price and leverage what would be liquidated.
 	EstimatedLiquidations = route[EstimatedLiquidationsIn, EstimatedLiquidationHistory]("GET", "/upgrade/v2/futures/estimated-liquidation/history", Futures, grant("futures:ESTIMATED_LIQUIDATION_HISTORY"), EnvelopeB).needs(ExchangeInterest, VenueContexts)
 	// Estimates by price and leverage what would be liquidated now.
@@ -27,7 +27,7 @@ var (
 	FuturesInterest = route[FuturesInterestIn, FuturesInterestList]("GET", "/v2/futures/interest", Futures, anyLevel, EnvelopeA).needs(ExchangeInterest, VenueContexts)
 
 	// Lists the latest trades of a pair, newest first.
-	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB).needs(ExchangeTrades, VenueTrades)
+	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB).needs(ExchangeTrades, VenueTrades).begins()
 
 	// Lists past order books of a pair.
 	_ = planned("GET", "/upgrade/v2/futures/historical-depth", Futures, grant("trading_pair:HISTORICAL_DEPTH"), EnvelopeB)
@@ -94,7 +94,8 @@ func (in CoinFundingRatesIn) Span(now time.Time) (start, end time.Time) {
 // CoinInterestIn selects the open interest of a coin in buckets, in US dollars: the sum
 // over its perpetuals of this kind of margin on centralised exchanges, those of
 // Hyperliquid, which is margined in a stablecoin, included from when the service began to
-// follow it. A coin that Hyperliquid alone lists has no buckets.
+// follow it. Of a coin of which the service follows no perpetual but that of Hyperliquid it is
+// that one's.
 type CoinInterestIn struct {
 	Symbol    PairKey         `query:"symbol" required:"true" example:"BTC"`   // the coin: BTC, bitcoin, btcswapusdt or the key of one of its pairs
 	Interval  FuturesInterval `query:"interval" default:"15m"`                 // length of a bucket

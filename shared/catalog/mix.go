@@ -8,7 +8,7 @@ var (
 	// Shows the ratio of longs to shorts in bitcoin now, a day and a week ago.
 	LongShortRatio = route[LongShortRatioIn, LongShortRatioNow]("GET", "/v2/mix/ls-ratio", Mix, anyLevel, EnvelopeA).needs(ExchangeRatios)
 	// Sums up liquidations of the last hour and day.
-	LiquidationSums = route[LiquidationSumsIn, LiquidationSummary]("GET", "/v2/mix/liq", Mix, anyLevel, EnvelopeA).needs(ExchangeLiquidations, VenueFills)
+	LiquidationSums = route[LiquidationSumsIn, LiquidationSummary]("GET", "/v2/mix/liq", Mix, anyLevel, EnvelopeA).needs(ExchangeLiquidations, VenueFills).begins()
 
 	// Shows the plan of the calling key and when it ends.
 	KeyPlanNow = addition[KeyPlanIn, KeyPlan]("GET", "/v2/api-key-info", Mix, anyLevel, EnvelopeA)
@@ -69,7 +69,8 @@ type LiquidationSummary struct {
 // LiquidationDetail sums up what was liquidated in the last hour and the last 24 hours, in
 // whole minutes, in the currency that was asked for: exact decimals as text. In yuan they
 // are empty where no exchange rate is known. No exchange publishes past liquidations: on
-// the first day the sums cover what was published since the service follows it.
+// the first day the sums cover what was published since the service follows it, which the header
+// X-Data-Since says.
 type LiquidationDetail struct {
 	Liq1h       string `json:"liq1h"`           // in the last hour
 	LiqLong1h   string `json:"liqLong1h"`       // of longs in the last hour

@@ -6,7 +6,7 @@ var (
 	// Lists the platforms.
 	PlatformList = route[PlatformListIn, []PlatformName]("GET", "/v2/market", Platforms, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades)
 	// Shows the net inflow of up to 100 platforms.
-	PlatformTickers = route[PlatformTickersIn, []PlatformTicker]("GET", "/v2/market/ticker", Platforms, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades)
+	PlatformTickers = route[PlatformTickersIn, []PlatformTicker]("GET", "/v2/market/ticker", Platforms, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades).begins()
 
 	// Lists the coins of a theme with their prices.
 	_ = planned("GET", "/v2/market/hotTabCoins", Platforms, anyLevel, EnvelopeA)
@@ -34,7 +34,8 @@ type PlatformTickersIn struct {
 // PlatformTicker is what takers bought less what they sold on a platform in the last 24
 // hours, in whole minutes, over the pairs that the service follows: exact decimals as
 // text, negative where more was sold, empty where there is no data. For OKX and Bybit it
-// covers what was traded since the service follows them, where that is less than 24 hours.
+// covers what was traded since the service follows them, where that is less than 24 hours, which
+// the header X-Data-Since says: of several platforms of the last of them.
 // The 24 hours of Hyperliquid begin at a quarter of an hour.
 type PlatformTicker struct {
 	MarketKey    string `json:"market_key"`   // key of the platform, as it was asked for

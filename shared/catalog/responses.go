@@ -8,7 +8,7 @@ import (
 )
 
 // HeaderDataSince is the header of an answer that would reach further back than the
-// deployment retains the data: since when the data goes, in RFC 3339. What lies before
+// deployment knows or retains the data: since when the data goes, in RFC 3339. What lies before
 // is not in the answer.
 const HeaderDataSince = "X-Data-Since"
 

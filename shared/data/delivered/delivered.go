@@ -97,6 +97,22 @@ func (r *Reader) Check(ctx context.Context, alternatives []catalog.Need) error {
 	return awaited
 }
 
+// Since is when the last of the platforms that speak of a dataset did so first, or the one of a
+// key: of what nobody tells the past of nothing is known before. It is zero where none has.
+func (r *Reader) Since(ctx context.Context, d *catalog.Dataset, platform string) (since time.Time, err error) {
+	v, err := store.OrZero(r.views[d.Domain.Name].Get(ctx))
+	for key, state := range v {
+		name, of, part := strings.Cut(key, "/")
+		if !part || name != d.Name || platform != "" && of != platform || state.Since == 0 {
+			continue
+		}
+		if at := time.UnixMilli(state.Since).UTC(); at.After(since) {
+			since = at
+		}
+	}
+	return since, err
+}
+
 // remember keeps what was spoken of.
 func (r *Reader) remember(domain string, v View) {
 	whole := len(v) > 0

@@ -3,6 +3,7 @@
 package platformflows
 
 import (
+	"strings"
 	"time"
 
 	"quotary/shared/market"
@@ -52,6 +53,21 @@ func (v View) Platform(key string) Platform {
 		}
 	}
 	return Platform{Key: key}
+}
+
+// ConfirmedSince is from when on the K-lines of all pairs of an exchange say what takers bought and
+// sold; false of an exchange whose K-lines do not.
+func (v View) ConfirmedSince(platform string) (since time.Time, ok bool) {
+	for i := range v.Pairs {
+		pair := &v.Pairs[i]
+		if _, on, _ := strings.Cut(pair.Key, ":"); on != platform || !pair.Tells {
+			continue
+		}
+		if from := time.UnixMilli(pair.From).UTC(); !ok || from.After(since) {
+			since, ok = from, true
+		}
+	}
+	return since, ok
 }
 
 // Since sums up the minutes that begin at or after a time; false where there is none.
