@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
+	"math/bits"
 	"slices"
+
+	"github.com/quagmt/udecimal"
 )
 
 // LiquidationModel estimates at which prices positions of a perpetual would be closed by
@@ -151,10 +155,10 @@ func (m *LiquidationModel) reach(b *LiquidationBucket) {
 	for i := range m.opened {
 		for n := range m.opened[i].layers {
 			l := &m.opened[i].layers[n]
-			if b.Low.Cmp(l.long.px) <= 0 {
+			if !l.long.value.IsZero() && b.Low.Cmp(l.long.px) <= 0 {
 				l.long.value = Decimal{}
 			}
-			if b.High.Cmp(l.short.px) >= 0 {
+			if !l.short.value.IsZero() && b.High.Cmp(l.short.px) >= 0 {
 				l.short.value = Decimal{}
 			}
 		}
@@ -167,14 +171,65 @@ func (m *LiquidationModel) close(closed, all Decimal) {
 		m.opened = m.opened[:0]
 		return
 	}
-	rest := all.Sub(closed)
+	part := newFraction(all.Sub(closed), all)
 	for i := range m.opened {
 		for n := range m.opened[i].layers {
 			l := &m.opened[i].layers[n]
-			l.long.value = l.long.value.Mul(rest).MustDiv(all).RoundHAZ(2)
-			l.short.value = l.short.value.Mul(rest).MustDiv(all).RoundHAZ(2)
+			l.long.value, l.short.value = part.ofCents(l.long.value), part.ofCents(l.short.value)
 		}
 	}
+}
+
+// fraction is one of which parts are taken many times. Where both of its numbers are integers of 64
+// bits in one unit, as those of what is traded are, a part takes no decimal arithmetic.
+type fraction struct {
+	of, all  Decimal
+	num, den uint64 // the same; den is 0 where they do not fit
+}
+
+// newFraction is of over all, where of is less than all and neither is negative.
+func newFraction(of, all Decimal) fraction {
+	f := fraction{of: of, all: all}
+	_, numHi, num, numPlaces, ok1 := of.ToHiLo()
+	_, denHi, den, denPlaces, ok2 := all.ToHiLo()
+	if !ok1 || !ok2 || numHi != 0 || denHi != 0 {
+		return f
+	}
+	for ; numPlaces < denPlaces; numPlaces++ {
+		if num > math.MaxUint64/10 {
+			return f
+		}
+		num *= 10
+	}
+	for ; denPlaces < numPlaces; denPlaces++ {
+		if den > math.MaxUint64/10 {
+			return f
+		}
+		den *= 10
+	}
+	f.num, f.den = num, den
+	return f
+}
+
+// ofCents is the fraction of an amount that is not negative and has two places at most, rounded to
+// two, half up.
+func (f *fraction) ofCents(d Decimal) Decimal {
+	if d.IsZero() {
+		return d
+	}
+	_, hi, cents, places, ok := d.ToHiLo()
+	if f.den == 0 || !ok || hi != 0 || places > 2 || cents > math.MaxUint64/100 {
+		return d.Mul(f.of).MustDiv(f.all).RoundHAZ(2)
+	}
+	for ; places < 2; places++ {
+		cents *= 10
+	}
+	high, low := bits.Mul64(cents, f.num)
+	part, left := bits.Div64(high, low, f.den) // cents x num / den is less than cents
+	if left >= f.den-left {
+		part++
+	}
+	return udecimal.MustFromUint64(part, 2)
 }
 
 // opening is what opens at an average price.

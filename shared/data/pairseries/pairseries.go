@@ -37,6 +37,7 @@ import (
 	"quotary/shared/data/internal/dataset"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/text/jsonscan"
 )
 
 // The series of bars.
@@ -290,24 +291,43 @@ func packs[T any](name string, c codec[T]) dataset.Series[Pack[T]] {
 			}
 			return dataset.AppendJSON(b, &stored)
 		},
-		Decode: func(body []byte) (Pack[T], error) {
-			stored, err := dataset.FromJSON[map[string][]string](body)
-			if err != nil {
-				return nil, err
-			}
-			pack := make(Pack[T], len(stored))
-			for text, fields := range stored {
-				start, err := strconv.ParseInt(text, 10, 64)
-				if err != nil {
-					return nil, fmt.Errorf("start of a part: %w", err)
-				}
-				if pack[start], err = c.parse(start, fields); err != nil {
-					return nil, fmt.Errorf("part from %d: %w", start, err)
-				}
-			}
-			return pack, nil
-		},
+		Decode: func(body []byte) (Pack[T], error) { return decodePack(body, c) },
 	}
+}
+
+// decodePack reads the body of a row. It is read by a scanner, as a page of a trend or a map has
+// thousands of parts.
+func decodePack[T any](body []byte, c codec[T]) (Pack[T], error) {
+	pack := Pack[T]{}
+	var failed error
+	scan := jsonscan.New(string(body))
+	fields := make([]string, 0, 8)
+	ok := scan.Object(func(text string) bool {
+		start, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			failed = fmt.Errorf("start of a part: %w", err)
+			return false
+		}
+		fields = fields[:0]
+		if !scan.Array(func() bool {
+			field, ok := scan.Text()
+			fields = append(fields, field)
+			return ok
+		}) {
+			return false
+		}
+		if pack[start], err = c.parse(start, fields); err != nil {
+			failed = fmt.Errorf("part from %d: %w", start, err)
+		}
+		return err == nil
+	})
+	switch {
+	case failed != nil:
+		return nil, failed
+	case !ok || !scan.End():
+		return nil, fmt.Errorf("%w: its body is no object of lists of texts", errPart)
+	}
+	return pack, nil
 }
 
 // barFields are the values of a bar, and how far its first and last points are behind its
