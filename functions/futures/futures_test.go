@@ -274,3 +274,28 @@ func TestPairsAreRankedByOpenInterest(t *testing.T) {
 		w.Get(t, w.SubKey, "/v2/futures/interest?pageSize=20&page="+page).Refused(t, http.StatusBadRequest, "page")
 	}
 }
+
+// A map and the trends of a page are made once while their rows are not written again.
+func TestWhatHasNotChangedIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.trade(t, btc, 30)
+	now := w.Now().UnixMilli()
+	storetest.Publish(t, w.views, contracts.Published, contracts.View{Time: now, Contracts: []contracts.Contract{{Pair: market.Pair{Key: btc, Base: "BTC", Platform: "binance", Swap: true}, Value: dec(t, "5"), InterestTime: now}}})
+	for path, keep := range map[string]time.Duration{"/v2/futures/interest?pageSize=1": trendFor, base + "/liquidation/map?dbkey=" + btc: mapFor, base + "/estimated-liquidation/history?dbkey=" + btc: mapFor} {
+		first := w.Get(t, w.SubKey, path)
+		reads := w.ReadUnits(t)
+		w.Move(keep - time.Second)
+		if again := w.Get(t, w.SubKey, path); w.ReadUnits(t) > 0 || string(again.Body) != string(first.Body) || reads == 0 || first.Status != http.StatusOK {
+			t.Errorf("%s: %v units at first and %v again: %d %s", path, reads, w.ReadUnits(t), again.Status, again.Body)
+		}
+		w.Move(2 * time.Second)
+		if w.Get(t, w.SubKey, path); w.ReadUnits(t) == 0 {
+			t.Errorf("%s is kept for too long", path)
+		}
+	}
+	one := apitest.Data[catalog.LiquidationMap](t, w.Get(t, w.SubKey, base+"/liquidation/map?leverage=25&dbkey="+btc))
+	if len(one.DataMap) != 1 || len(one.DataMap["25"].Long) == 0 {
+		t.Errorf("of one leverage there is %+v", one)
+	}
+}

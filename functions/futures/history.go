@@ -32,6 +32,10 @@ type reader struct {
 	contexts  *store.View[market.Contexts] // of the perpetual exchange
 	coins     *store.View[coins.View]
 	lookup    *pairlookup.Pairs
+
+	trends    *recent[hourOf, []market.Bar]
+	maps      *recent[mapOf, catalog.LiquidationMap]
+	estimates *recent[estimatesOf, catalog.EstimatedLiquidationHistory]
 }
 
 func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
@@ -39,6 +43,8 @@ func newReader(series *store.Series, views *store.Views, wanted *followrequests.
 		series: series, contracts: contracts.Published.Open(views, clock), trades: pairtrades.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		perps: tickers.Published.Open(views, clock), contexts: venue.PerpContexts.Open(views, clock),
 		coins: coins.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
+		// Some 5 KB, 10 KB and 1 MB each.
+		trends: newRecent[hourOf, []market.Bar](trendFor, 500), maps: newRecent[mapOf, catalog.LiquidationMap](mapFor, 100), estimates: newRecent[estimatesOf, catalog.EstimatedLiquidationHistory](mapFor, 10),
 	}
 }
 

@@ -21,6 +21,9 @@ import (
 // trendHours is how far back a trend reaches.
 const trendHours = 24
 
+// trendFor is how long a trend is kept: rows of open interest are written once a minute.
+const trendFor = time.Minute
+
 // interest returns a page of the perpetuals, by the value of their open interest.
 func (r *reader) interest(ctx context.Context, in catalog.FuturesInterestIn) (catalog.FuturesInterestList, error) {
 	out := catalog.FuturesInterestList{List: []catalog.FuturesInterestRow{}}
@@ -58,13 +61,21 @@ func (r *reader) interest(ctx context.Context, in catalog.FuturesInterestIn) (ca
 
 // trend is the open interest of a perpetual hour by hour, oldest first.
 func (r *reader) trend(ctx context.Context, pair *market.Pair, value func(market.Decimal) string) ([]catalog.FuturesInterestTrend, error) {
-	since := api.Now(ctx).Add(-trendHours * time.Hour)
-	list := []catalog.FuturesInterestTrend{}
-	hours, err := pairseries.Interest.Read(ctx, r.series, pair.Key, time.Hour, pairseries.Window{From: since, Limit: trendHours})
-	for _, h := range hours {
-		list = append(list, catalog.FuturesInterestTrend{Time: strconv.FormatInt(h.Time/1000, 10), Close: value(h.Close)})
+	now := api.Now(ctx)
+	hours, err := r.trends.get(hourOf{pair.Key, market.Hour1.StartMs(now.UnixMilli())}, now, func() ([]market.Bar, error) {
+		return pairseries.Interest.Read(ctx, r.series, pair.Key, time.Hour, pairseries.Window{From: now.Add(-trendHours * time.Hour), Limit: trendHours})
+	})
+	list := make([]catalog.FuturesInterestTrend, len(hours))
+	for i := range hours {
+		list[i] = catalog.FuturesInterestTrend{Time: strconv.FormatInt(hours[i].Time/1000, 10), Close: value(hours[i].Close)}
 	}
 	return list, err
+}
+
+// hourOf is an hour (its start, ms) of a pair.
+type hourOf struct {
+	pair  string
+	start int64
 }
 
 // ranked are the contracts whose open interest is known, the largest first.

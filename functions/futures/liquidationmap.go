@@ -38,11 +38,32 @@ func newCycle(window, step time.Duration) cycle {
 // shown.
 const finer = 5
 
+// mapFor is how long a map is kept: as long as a view. K-lines of an open bucket are written every few
+// seconds.
+const mapFor = 10 * time.Second
+
+// mapOf is what a map is made of.
+type mapOf struct{ pair, cycle string }
+
 // liquidationMap estimates what would be liquidated now.
 func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn) (catalog.LiquidationMap, error) {
+	of, now := mapOf{pairKey(in.DBKey), in.Cycle}, api.Now(ctx)
+	all, err := r.maps.get(of, now, func() (catalog.LiquidationMap, error) { return r.makeMap(ctx, of, now) })
+	if err != nil || in.Leverage == "" {
+		return all, err
+	}
+	one := catalog.LiquidationMap{Time: all.Time, DataMap: map[string]catalog.LiquidationSides{}}
+	if sides, ok := all.DataMap[in.Leverage]; ok {
+		one.DataMap[in.Leverage] = sides
+	}
+	return one, nil
+}
+
+// makeMap is a map of all leverages.
+func (r *reader) makeMap(ctx context.Context, of mapOf, now time.Time) (catalog.LiquidationMap, error) {
 	out := catalog.LiquidationMap{DataMap: map[string]catalog.LiquidationSides{}}
-	c := cycles[in.Cycle]
-	buckets, err := r.buckets(ctx, pairKey(in.DBKey), c, api.Now(ctx), 1)
+	c := cycles[of.cycle]
+	buckets, err := r.buckets(ctx, of.pair, c, now, 1)
 	if err != nil {
 		return out, err
 	}
@@ -60,16 +81,13 @@ func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn
 	newest := buckets[len(buckets)-1].Time
 	out.Time = &newest
 	for _, share := range market.LiquidationLeverages {
-		if leverage := strconv.FormatInt(share.Leverage, 10); in.Leverage == "" || in.Leverage == leverage {
-			out.DataMap[leverage] = catalog.LiquidationSides{Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}, Timestamp: newest}
+		out.DataMap[strconv.FormatInt(share.Leverage, 10)] = catalog.LiquidationSides{
+			Mapping: [3]string{"from", "to", "turnover"}, Short: []catalog.LiquidationRow{}, Long: []catalog.LiquidationRow{}, Timestamp: newest,
 		}
 	}
 	for _, b := range model.Bands(market.BandWidth(last.Average)) {
 		leverage := strconv.FormatInt(b.Leverage, 10)
-		sides, asked := out.DataMap[leverage]
-		if !asked {
-			continue
-		}
+		sides := out.DataMap[leverage]
 		row := catalog.LiquidationRow{number(b.From), number(b.To), number(b.Value)}
 		if b.Long {
 			sides.Long = append(sides.Long, row)
@@ -81,8 +99,23 @@ func (r *reader) liquidationMap(ctx context.Context, in catalog.LiquidationMapIn
 	return out, nil
 }
 
+// estimatesOf is what estimates until now are made of.
+type estimatesOf struct {
+	mapOf
+	leverage string
+	limit    int64
+}
+
 // estimatedLiquidations estimates what would have been liquidated at times of the past.
 func (r *reader) estimatedLiquidations(ctx context.Context, in catalog.EstimatedLiquidationsIn) (catalog.EstimatedLiquidationHistory, error) {
+	if in.StartTime != nil || in.EndTime != nil {
+		return r.makeEstimates(ctx, &in)
+	}
+	of := estimatesOf{mapOf{pairKey(in.DBKey), in.Cycle}, in.Leverage, in.Limit}
+	return r.estimates.get(of, api.Now(ctx), func() (catalog.EstimatedLiquidationHistory, error) { return r.makeEstimates(ctx, &in) })
+}
+
+func (r *reader) makeEstimates(ctx context.Context, in *catalog.EstimatedLiquidationsIn) (catalog.EstimatedLiquidationHistory, error) {
 	out := catalog.EstimatedLiquidationHistory{TimePoints: map[string]catalog.EstimatedLiquidationsAt{}}
 	c := cycles[in.Cycle]
 	until := api.Now(ctx)
