@@ -115,14 +115,16 @@ func (m *LiquidationModel) Add(b *LiquidationBucket) {
 		return
 	}
 	change := b.Interest.Sub(before)
-	two := decimalOf(2)
-	open := between(between(b.Turnover.Add(change).MustDiv(two), b.Turnover), b.Interest)
-	closed := between(b.Turnover.Sub(change).MustDiv(two), b.Turnover)
+	open := between(between(b.Turnover.Add(change).Mul(half), b.Turnover), b.Interest)
+	closed := between(b.Turnover.Sub(change).Mul(half), b.Turnover)
 	m.close(closed, before)
 	if open.IsPos() {
 		m.opened = append(m.opened, opening(b.Time, b.Average, open))
 	}
 }
+
+// half is a factor, as a quotient would have places that are not needed.
+var half = mustDecimal("0.5")
 
 // between keeps d within 0 and most.
 func between(d, most Decimal) Decimal {

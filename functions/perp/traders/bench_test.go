@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -63,6 +64,32 @@ func BenchmarkBatches(b *testing.B) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// BenchmarkStates answers for 50 accounts with ten positions each, as BenchmarkBatches does.
+func BenchmarkStates(b *testing.B) {
+	w := openHoldings(b)
+	addresses := make([]string, 50)
+	for i := range addresses {
+		account := holder(b)
+		addresses[i] = fmt.Sprintf("0x%040x", i+1)
+		account.Address = addresses[i]
+		for n := range 10 {
+			account.Holdings = append(account.Holdings, market.Holding{Coin: fmt.Sprintf("COIN%d", n), Leverage: market.Leverage{Value: 10}, Open: &market.OpenPosition{
+				Size: decimal(b, fmt.Sprintf("%d.5", i+1)), Cost: decimal(b, fmt.Sprintf("%d.123456", 10*i+n)),
+			}})
+		}
+		slices.SortFunc(account.Holdings, func(a, b market.Holding) int { return strings.Compare(a.Coin, b.Coin) })
+		w.hold(b, account)
+	}
+	for _, path := range []string{"clearinghouse-state", "spot-clearinghouse-state"} {
+		for _, concurrency := range []int{1, 32} {
+			b.Run(fmt.Sprintf("%s/c%d", path, concurrency), func(b *testing.B) {
+				b.ReportAllocs()
+				w.measure(b, concurrency, traders+path, body{"addresses": addresses})
+			})
 		}
 	}
 }
