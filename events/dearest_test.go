@@ -201,7 +201,10 @@ func (c *costs) dear(caller apitest.Key, r apitest.Request) (one cost, status in
 		c.rules.Take()
 		var answer []byte
 		status, answer = c.send(p, r.Endpoint.Method, r.Target(), r.Body())
-		one = c.taken(r.Endpoint.String(), answer)
+		// What a function keeps of the first request the second does not read.
+		if taken := c.taken(r.Endpoint.String(), answer); taken.Reads >= one.Reads || r.Endpoint.Family != catalog.Futures {
+			one = taken
+		}
 		empty = strings.Contains(string(answer), `"data":[]`) || strings.Contains(string(answer), `"data":null`)
 		refused = strings.Contains(string(answer), "more would have to be read") || strings.Contains(string(answer), "would exceed 6 MB")
 	}
