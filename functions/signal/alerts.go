@@ -12,6 +12,7 @@ import (
 	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/alerts"
+	"quotary/shared/data/coins"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
 	"quotary/shared/market"
@@ -23,11 +24,14 @@ type keeper struct {
 	log     *store.Log
 	pairs   *store.View[pairs.View]
 	tickers *store.View[pairtickers.View]
+	coins   *store.View[coins.View]
 	alerts  *alerts.Store
 }
 
 func newKeeper(log *store.Log, views *store.Views, kept *alerts.Store, clock func() time.Time) *keeper {
-	return &keeper{log: log, pairs: pairs.Published.Open(views, clock), tickers: pairtickers.Published.Open(views, clock), alerts: kept}
+	return &keeper{
+		log: log, pairs: pairs.Published.Open(views, clock), tickers: pairtickers.Published.Open(views, clock), coins: coins.Published.Open(views, clock), alerts: kept,
+	}
 }
 
 // add sets up an alert of the calling key.

@@ -38,7 +38,7 @@ func newWorld(t *testing.T) *world {
 		views := open.Views(t)
 		newKeeper(w.log, views, w.alerts, open.Now).register(open.Family)
 		storetest.Publish(t, views, pairs.Published, pairs.View{Pairs: []pairs.Pair{
-			{Pair: market.Pair{Key: pair}, Followed: true}, {Pair: market.Pair{Key: "ethusdt:binance"}, Followed: true}, {Pair: market.Pair{Key: "nowusdt:binance"}},
+			{Pair: market.Pair{Key: pair, Platform: "binance", Base: "BTC", Quote: "USDT"}, Followed: true}, {Pair: market.Pair{Key: "ethusdt:binance", Platform: "binance", Base: "ETH", Quote: "USDT"}, Followed: true}, {Pair: market.Pair{Key: "nowusdt:binance"}},
 		}})
 		storetest.Publish(t, views, pairtickers.Published, pairtickers.View{Tickers: []pairtickers.Ticker{{Pair: pair, Last: must.Get(market.ParseDecimal("61000.5"))(t)}}})
 	})

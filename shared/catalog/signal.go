@@ -1,5 +1,7 @@
 package catalog
 
+import "time"
+
 // The endpoints of the family Signal. Those that are planned are specified, without a handler yet.
 var (
 	// Lists the alerts of the calling key that went off, newest first.
@@ -12,8 +14,8 @@ var (
 	RemoveAlert = route[RemoveAlertIn, AlertResult]("GET", "/v2/signal/delSignalAlert", Signal, anyLevel, EnvelopeA)
 	// Lists the alerts that the calling key set up.
 	SetAlerts = route[SetAlertsIn, SetAlertList]("GET", "/v2/signal/getSignalAlertSetList", Signal, anyLevel, EnvelopeA)
-	// Lists signals of strategies with their past success.
-	_ = planned("GET", "/v2/signal/strategySignal", Signal, anyLevel, EnvelopeA)
+	// Lists signals of a strategy with their past success, newest first.
+	StrategySignals = route[StrategySignalsIn, StrategySignalList]("GET", "/v2/signal/strategySignal", Signal, anyLevel, EnvelopeA).needs(ExchangeKlines)
 	// Lists sudden changes of price and volume.
 	_ = planned("GET", "/v2/signal/changeSignal", Signal, anyLevel, EnvelopeA)
 )
@@ -122,4 +124,41 @@ type SetAlert struct {
 	SubType  string  `json:"subType"`  // what it waits for, with all its parameters
 	SetTime  string  `json:"setTime"`  // when it was set up, seconds since 1970 UTC
 	Remark   string  `json:"remark"`   // the caller's own words (an addition)
+}
+
+// StrategySignalsIn selects signals of a strategy.
+type StrategySignalsIn struct {
+	CoinType Key `query:"coin_type" example:"bitcoin"` // coin, by its key or short name; without it those of all coins
+
+	// list what is older than this, ms: latest_time of the page before; without it the newest
+	LatestTime *Millis `query:"latest_time"`
+
+	// the strategy; the guide's page of strategies has their rules
+	SignalKey string `query:"signal_key" default:"depth_win_one" enum:"depth_win_one|depth_win_two|depth_buy_one|order_buy_one|td_buy_one|lsur_one"`
+}
+
+// Span implements [Spanner]: signals are looked for as far back as it takes.
+func (in StrategySignalsIn) Span(time.Time) (start, end time.Time) { return time.Time{}, time.Time{} }
+
+// StrategySignalList has 100 signals, and what else is of the same hour as the last of them.
+type StrategySignalList struct {
+	// names of a row's values: id, signal_time (ms: when the hour closed), signal_type (the
+	// strategy), side (buy or sell), capital_rate (part of the capital to stake, by half of Kelly's
+	// criterion from history_win_rate), history_win_rate (signals of the strategy that were won, of
+	// those that were won or lost before this one; both empty before there are 20),
+	// advise_win_rate and advise_loss_rate (gain and loss at which to leave, parts of the price),
+	// state (0 open, 1 won, 2 lost, 3 neither within 24 hours), price (close of the hour, quote
+	// coins) and, an addition, pair (its key); rates are fractions
+	Mapping []string `json:"mapping"`
+
+	List        [][]string        `json:"list"`        // rows of texts, newest first
+	SupportList []SupportedSignal `json:"supportList"` // what strategies look at
+	LatestTime  *int64            `json:"latest_time"` // time of the last row, ms, to go on with; null where there is no older one
+}
+
+// SupportedSignal is a coin that a strategy looks at.
+type SupportedSignal struct {
+	Strategy string `json:"strategy"` // as in signal_key
+	CoinType string `json:"coinType"` // short name of the coin, in lower case
+	Category string `json:"category"` // spot or futures
 }

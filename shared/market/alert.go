@@ -96,7 +96,7 @@ var AlertIndicators = [...]AlertIndicator{
 	{"boll", "布林带", "Bollinger bands", []Trigger{
 		{"boll_break", "突破上轨/下轨", "The close leaves the band, upwards (buy) or downwards (sell)", []AlertParam{whole("n", 20, 200, "周期", "candles"), whole("deviations", 2, 10, "标准差", "standard deviations")},
 			func(c *alertCandles, p []Decimal) int {
-				return entered(Outside(c.closes, number(p[0]), int64(number(p[1]))))
+				return c.left(number(p[0]), int64(number(p[1])))
 			}},
 	}},
 	{"td", "TD 序列", "TD setup", []Trigger{
@@ -118,12 +118,14 @@ var AlertIndicators = [...]AlertIndicator{
 	}},
 }
 
-// entered is the last of some signs, where the one before is another.
-func entered(signs []int) int {
-	if n := len(signs); n >= 2 && signs[n-1] != signs[n-2] {
-		return signs[n-1]
+// left is on which side the last close has left the band around the mean of n closes; 0 where it
+// is within, or the close before was outside on that side.
+func (c *alertCandles) left(n int, deviations int64) int {
+	signs := Outside(c.closes[max(0, len(c.closes)-n-1):], n, deviations)
+	if len(signs) < 2 || signs[0] == signs[1] {
+		return 0
 	}
-	return 0
+	return signs[1]
 }
 
 // number is a parameter that is a whole number, as it was read.

@@ -3,6 +3,7 @@ package exchange
 import (
 	"quotary/shared/data/alerts"
 	"quotary/shared/data/pairpast"
+	"quotary/shared/data/strategysignals"
 	"quotary/shared/market"
 )
 
@@ -19,7 +20,8 @@ type Batch struct {
 
 	Stored []Stored
 
-	Fired []alerts.Fired
+	Fired      []alerts.Fired
+	Strategies []strategysignals.Signal
 }
 
 // Stored is how much of what a pair was like is delivered: all of it is in this batch or in
@@ -70,11 +72,12 @@ func (b *Batch) Merge(later *Batch) {
 	b.PastRates = append(b.PastRates, later.PastRates...)
 	b.Stored = append(b.Stored, later.Stored...)
 	b.Fired = append(b.Fired, later.Fired...)
+	b.Strategies = append(b.Strategies, later.Strategies...)
 }
 
 // Len is the number of events, candles and pairs.
 func (b *Batch) Len() int {
-	n := b.PairEvents.Len() + len(b.PastRates) + len(b.Stored) + len(b.Fired)
+	n := b.PairEvents.Len() + len(b.PastRates) + len(b.Stored) + len(b.Fired) + len(b.Strategies)
 	for i := range b.Runs {
 		n += len(b.Runs[i].Candles)
 	}

@@ -124,5 +124,9 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		watch := c.alertWatch()
 		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "alerts", Stats: watch.stats, Follow: watch.follow})
 	}
+	if len(followed) > 0 {
+		watch := c.strategyWatch()
+		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "strategies", Stats: watch.stats, Background: true, Follow: watch.follow})
+	}
 	return p, nil
 }

@@ -33,5 +33,6 @@ func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 		newLiquidations(leftOut),
 		newBooks(),
 		new(firedAlerts),
+		new(strategyRows),
 	}
 }

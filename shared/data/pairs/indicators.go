@@ -56,3 +56,17 @@ func LoansKey(p *market.Pair) string {
 // others do where trades were followed: in every minute whose trades are counted
 // ([market.Candle]).
 func CountsTakers(platform string) bool { return platform == "binance" || platform == Hyperliquid }
+
+// HasStrategy reports whether a strategy looks at a pair of an exchange: at all, spot and perpetual,
+// but inverse ones, where what it looks at is told of them.
+func HasStrategy(strategy string, p *market.Pair) bool {
+	switch {
+	case p.Inverse:
+		return false
+	case strategy == "order_buy_one":
+		return CountsTakers(p.Platform)
+	case strategy == "lsur_one":
+		return p.Swap
+	}
+	return true
+}
