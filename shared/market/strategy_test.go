@@ -108,11 +108,8 @@ func TestASignalEndsWithTheFirstHourThatMeetsItsGainOrLoss(t *testing.T) {
 		for n := range hours { // as they come
 			s.Follow(hours[:n+1])
 		}
-		if ended := int64(0); c.after > 0 {
-			ended = (1000 + c.after) * hourMs
-			if s.Ended != ended {
-				t.Errorf("%s: it ended at %d, want %d", name, s.Ended, ended)
-			}
+		if ended := (1000 + c.after) * hourMs; c.after > 0 && s.Ended != ended {
+			t.Errorf("%s: it ended at %d, want %d", name, s.Ended, ended)
 		}
 		if s.State != c.want {
 			t.Errorf("%s: the state is %d, want %d", name, s.State, c.want)

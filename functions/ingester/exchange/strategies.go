@@ -227,6 +227,7 @@ func (w *strategyWatch) hour(all []hourlyPair, closed int64) (changed []strategy
 			ended.Won++
 		case market.SignalLost:
 			ended.Lost++
+		case market.SignalOpen, market.SignalExpired:
 		}
 		w.at.Ended[s.Strategy] = ended
 		changed = append(changed, s)
