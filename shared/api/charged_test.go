@@ -38,6 +38,9 @@ func TestAFailureWhoseDataWasReadIsCharged(t *testing.T) {
 		"an answer for which too much is read": {func() ([]catalog.TakerKline, error) {
 			return nil, fmt.Errorf("read rows: %w", &readunits.ExceededError{Budget: 5000})
 		}, http.StatusBadRequest, 1, "more would have to be read than one request may read: narrow it by startTime, endTime, limit"},
+		"more of one thing than the distributor's share": {func() ([]catalog.TakerKline, error) {
+			return nil, fmt.Errorf("read rows: %w", &readunits.ShareError{Of: "klines BTC 1m"})
+		}, http.StatusTooManyRequests, 0, "too much of klines BTC 1m is read at once: all sub-keys of the distributor may read 1000 units of it in a second"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +53,7 @@ func TestAFailureWhoseDataWasReadIsCharged(t *testing.T) {
 			if n := used(t, w); n != c.charged {
 				t.Errorf("charged %d times, want %d", n, c.charged)
 			}
-			if after := a.Header["Retry-After"]; c.status == http.StatusServiceUnavailable && after != "1" {
+			if after := a.Header["Retry-After"]; (c.status == http.StatusServiceUnavailable || c.status == http.StatusTooManyRequests) && after != "1" {
 				t.Errorf("Retry-After is %q", after)
 			}
 		})

@@ -43,6 +43,9 @@ type Family struct {
 	// which none needs anything has none.
 	Delivered *delivered.Reader
 
+	// Shares hold what the requests of one distributor read of what others read too; nil does not.
+	Shares *readunits.Shares
+
 	function  string
 	gate      *admission.Gate
 	log       *slog.Logger
@@ -198,10 +201,15 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 		return req.fail(err)
 	}
 	ctx, req.read = readunits.WithBudget(ctx, f.readUnits)
+	req.read.Within(f.Shares, req.caller.Distributor)
 	out, err := e.serve(ctx, in)
 	var exceeded *readunits.ExceededError
-	if errors.As(err, &exceeded) {
+	var beyond *readunits.ShareError
+	switch {
+	case errors.As(err, &exceeded):
 		err = e.tooDear()
+	case errors.As(err, &beyond):
+		err = &admission.Refusal{Reason: catalog.ReasonShareExceeded, Message: beyond.Error(), RetryAfter: time.Second}
 	}
 	var absent *absence
 	switch {

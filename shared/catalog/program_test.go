@@ -55,3 +55,13 @@ func TestWhoReadsDocumentsMayNotWriteThem(t *testing.T) {
 		}
 	}
 }
+
+// What a distributor reads of them is counted: see readunits.Shares.
+func TestWhoReadsDataForClientsMayCount(t *testing.T) {
+	t.Parallel()
+	for _, p := range Programs() {
+		if p.InvokedBy == Gateway && len(p.Tables[LogTable])+len(p.Tables[SeriesTable]) > 0 && !slices.Contains(p.Tables[UsageTable], "UpdateItem") {
+			t.Errorf("%s reads data, and may not count in %s", p.Name, UsageTable)
+		}
+	}
+}

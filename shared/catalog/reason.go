@@ -49,6 +49,7 @@ const (
 	ReasonDistributorRateLimited    Reason = "distributor_rate_limited"
 	ReasonDistributorQuotaExhausted Reason = "distributor_quota_exhausted"
 	ReasonLookupsExhausted          Reason = "lookups_exhausted"
+	ReasonShareExceeded             Reason = "share_exceeded"
 	ReasonConnectionsExceeded       Reason = "connections_exceeded"
 	ReasonSubscriptionsExceeded     Reason = "subscriptions_exceeded"
 	ReasonTooManyMessages           Reason = "too_many_messages"
@@ -107,6 +108,7 @@ var refusals = map[Reason]Refusal{
 	ReasonDistributorRateLimited:    {Status: http.StatusTooManyRequests, Advice: "Wait for as long as Retry-After says: all sub-keys share this rate."},
 	ReasonDistributorQuotaExhausted: {Status: http.StatusTooManyRequests, Advice: "Ask the distributor: the quota of all its sub-keys is used up."},
 	ReasonLookupsExhausted:          {Status: http.StatusTooManyRequests, Advice: "Ask for what was asked for before, or wait for as long as Retry-After says."},
+	ReasonShareExceeded:             {Status: http.StatusTooManyRequests, Advice: "Ask for the same less often, or for less of it: all sub-keys of the distributor share what a second serves of it."},
 	ReasonConnectionsExceeded:       {Status: http.StatusTooManyRequests, Advice: "Close a connection before opening another."},
 	ReasonSubscriptionsExceeded:     {Status: http.StatusTooManyRequests, Advice: "Unsubscribe from something, or use another connection where the message says so."},
 	ReasonTooManyMessages:           {Status: http.StatusTooManyRequests, Advice: "Send fewer messages, and connect again in a minute."},

@@ -115,6 +115,11 @@ func (s *Service) Counters(db *dynamodb.Client) *usage.Counters {
 	return usage.NewCounters(db, s.Table(schema.UsageTable), s.Clock)
 }
 
+// shares returns what the requests of one distributor may read of the data that all read.
+func (s *Service) shares(db *dynamodb.Client) *readunits.Shares {
+	return readunits.NewShares(db, s.Table(schema.UsageTable), s.Table(schema.LogTable), s.Table(schema.SeriesTable))
+}
+
 // Gate returns the gate over the key store.
 func (s *Service) Gate(db *dynamodb.Client, keyStore *keys.Store) (*admission.Gate, error) {
 	gate := &admission.Gate{Keys: keyStore, Counters: s.Counters(db), Clock: s.Clock}
@@ -194,6 +199,7 @@ func (s *Service) family(ctx context.Context) (*Opened, error) {
 	}
 	o.Family = api.New(s.Name, gate, s.Logger)
 	o.Family.Metrics = s.Metrics
+	o.Family.Shares = s.shares(o.DB)
 	if slices.ContainsFunc(catalog.Served(s.Name), func(e *catalog.Endpoint) bool { return len(e.Needs) > 0 }) {
 		views, err := o.Views()
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/aws/readunits"
 	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 )
 
 func TestAProgramThatTheCatalogDoesNotDeclareDoesNotStart(t *testing.T) {
@@ -40,4 +41,29 @@ func TestTheClientOfAFunctionKeepsToABudget(t *testing.T) {
 		}
 	}
 	t.Error("four rows that may cost 100 units each were read of a budget of 101")
+}
+
+// Data is read by all distributors; what a table has of one alone needs no share.
+func TestWhatAllReadIsShared(t *testing.T) {
+	t.Parallel()
+	endpoint := storetest.Endpoint(t)
+	db := storetest.Client(t, endpoint)
+	s := &Service{
+		AWS:    aws.Config{BaseEndpoint: &endpoint, Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")},
+		prefix: storetest.Tables(t, db),
+	}
+	metered := s.DynamoDB()
+	shares := s.shares(metered)
+	for table, shared := range map[string]bool{schema.LogTable: true, schema.SeriesTable: true, schema.KeysTable: false, schema.DocumentsTable: false} {
+		ctx, budget := readunits.WithBudget(t.Context(), 1000)
+		budget.Within(shares, table) // which stands for a distributor
+		must.Get(metered.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.Table(table)), Key: attr.Item{"pk": attr.S(table + "#a"), "sk": attr.S("a")}}))(t)
+		counts := must.Get(db.Scan(t.Context(), &dynamodb.ScanInput{
+			TableName: aws.String(s.Table(schema.UsageTable)), FilterExpression: aws.String("begins_with(pk, :of)"),
+			ExpressionAttributeValues: attr.Item{":of": attr.S("r#" + table + "#")},
+		}))(t)
+		if counted := counts.Count > 0; counted != shared {
+			t.Errorf("what is read of %s is counted: %t, want %t", table, counted, shared)
+		}
+	}
 }

@@ -10,6 +10,9 @@
 // unprocessed ([Cut]).
 //
 // What is written is counted beside that, and refused by no budget ([Budget.Written]).
+//
+// A budget may also keep to what all requests of a distributor read of one partition in a
+// second ([Shares]), as others read of it too.
 package readunits
 
 import (
@@ -17,6 +20,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -43,6 +47,11 @@ type Budget struct {
 	under    int           // reads under way
 	reserved float64       // by them
 	paid     chan struct{} // closed when a read under way has been paid; nil while nobody waits
+
+	shares      *Shares // nil: there are none
+	distributor string
+	begun       map[string]bool // the shared partitions of which something was read
+	waited      time.Duration   // for more of them
 }
 
 type key struct{}
@@ -175,8 +184,15 @@ func meter(ctx context.Context, in middleware.InitializeInput, next middleware.I
 	if rows < r.rows {
 		in.Parameters, later = cut(r.batch, rows)
 	}
+	holds, err := b.shares.reserve(ctx, b, in.Parameters)
+	if err != nil {
+		b.pay(r.most(rows), 0)
+		return middleware.InitializeOutput{}, middleware.Metadata{}, err
+	}
 	out, metadata, err := next.HandleInitialize(ctx, in)
-	b.pay(r.most(rows), cost(out.Result))
+	units := cost(out.Result)
+	b.pay(r.most(rows), units)
+	b.shares.settle(ctx, b, holds, units)
 	if batch, ok := out.Result.(*dynamodb.BatchGetItemOutput); ok && len(later) > 0 {
 		batch.UnprocessedKeys = join(batch.UnprocessedKeys, later)
 		metadata.Set(cutKey{}, true)

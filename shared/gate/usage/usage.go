@@ -22,7 +22,8 @@
 // primary key, in the form of a sub-key's (see [Counters.TakeManagement]).
 //
 // Items are keyed by month, in UTC, so the past stays for billing. The same
-// table remembers the nonces that were used (see [Nonces]).
+// table remembers the nonces that were used (see [Nonces]), and counts what distributors
+// read of busy partitions (items r#, see the package readunits).
 package usage
 
 import (
