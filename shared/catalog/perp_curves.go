@@ -43,14 +43,14 @@ type PnlsRow struct {
 	Since   *string     `json:"since"` // from when on it is known, RFC 3339, where the window begins before; else null
 }
 
-// MaxDrawdownIn selects the values of an account in a number of days up to now.
+// MaxDrawdownIn selects the values of an account at full hours of a number of days, and now.
 type MaxDrawdownIn struct {
 	Address Address  `path:"address"`
 	Days    LongDays `query:"days" default:"30"`
 	Scope   string   `query:"scope" default:"perp" enum:"perp"` // perp alone: perpetuals
 }
 
-// BatchMaxDrawdownIn selects the values of accounts in a number of days up to now.
+// BatchMaxDrawdownIn selects the values of accounts at full hours of a number of days up to now.
 type BatchMaxDrawdownIn struct {
 	Addresses []Address      `body:"addresses" required:"true" min:"1" cut:"2000"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 2,000 are left out
 	Days      LongWindowDays `body:"days" default:"30"`
@@ -58,7 +58,7 @@ type BatchMaxDrawdownIn struct {
 }
 
 // Drawdown is the largest fall of the value of an account's perpetuals from a high to a later
-// low at full hours, relative to the high, without what came in and left between the two:
+// low at full hours or now, relative to the high, without what came in and left between the two:
 // 1 - (low - netIn) / high. Its members are null where less than two values are known.
 type Drawdown struct {
 	High        *ValueAt `json:"high"`
@@ -73,7 +73,8 @@ type ValueAt struct {
 	Value string `json:"value"` // USDC, a decimal string
 }
 
-// DrawdownRow is the largest drawdown of one of many accounts. Each member but since is there
+// DrawdownRow is the largest drawdown of one of many accounts, at full hours alone, up to the last
+// one behind which something happened to it. Each member but since is there
 // with a capital too, as some clients read it: Address, High, Low, MaxDrawdown, NetIn.
 type DrawdownRow struct {
 	Address string `json:"address"` // in lower case

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/contexts"
 	"quotary/shared/data/hourmarks"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
@@ -176,4 +177,28 @@ func TestTheLargestDrawdown(t *testing.T) {
 	b.curveOf(t, "max-drawdown/"+alice+"?scope=all").Refused(t, http.StatusBadRequest, "scope", "perp")
 	batch(body{"addresses": []string{alice}, "days": 2}).Refused(t, http.StatusBadRequest, "days")
 	batch(body{"addresses": []string{"nope"}}).Refused(t, http.StatusBadRequest, "addresses")
+}
+
+// The largest drawdown of one account is looked for in the points of its portfolio, which goes on
+// behind what is stored of it: to the hours that have marks, and to now.
+func TestADrawdownGoesOnToNow(t *testing.T) {
+	t.Parallel()
+	b := curved(t)
+	of := func(day int) catalog.Drawdown {
+		return apitest.Data[catalog.Drawdown](t, b.curveOf(t, fmt.Sprintf("max-drawdown/%s?days=%d", alice, day)))
+	}
+	values := *apitest.Data[[]catalog.PortfolioScope](t, b.curveOf(t, "portfolio/"+alice+"/day"))[1].Metrics.AccountValueHistory
+	high, low := values[0], values[1] // the stored point of a day ago, and that of the hour with marks
+	at := func(p catalog.PnlPoint) *catalog.ValueAt {
+		return &catalog.ValueAt{Time: catalog.Timestamp(time.UnixMilli(p.Ts)), Value: p.V}
+	}
+	want := catalog.Drawdown{High: at(high), Low: at(low), MaxDrawdown: new("0.179866"), NetIn: new("0.0")}
+	if diff := gocmp.Diff(want, of(1)); diff != "" {
+		t.Errorf("until the last hour with marks (-want +got):\n%s", diff)
+	}
+	storetest.Publish(t, b.views, contexts.Published, contexts.View{Time: now, Marks: map[string]string{"BTC": "80.0"}})
+	b.Move(time.Minute) // functions read views again
+	if fell := of(1); fell.Low.Time != catalog.Timestamp(b.Now()) || decimal(t, fell.Low.Value).Cmp(decimal(t, low.V)) >= 0 {
+		t.Errorf("at lower marks it has fallen from %+v to %+v", fell.High, fell.Low)
+	}
 }

@@ -42,16 +42,6 @@ func (r *Accounts) Curve(ctx context.Context, address catalog.Address) (c Curve,
 	return c, err
 }
 
-// Awaited asks for an account whose curve is awaited, where the venue was never asked about it,
-// and is what one is told who wants to see it.
-func (r *Accounts) Awaited(ctx context.Context, a *market.Account) error {
-	var v Valuation
-	if a.Anchored == 0 {
-		r.want(ctx, &v, []string{a.Address})
-	}
-	return r.awaited(&v, catalog.Address(a.Address))
-}
-
 func (r *Accounts) awaited(v *Valuation, address catalog.Address) error {
 	if v.refused[string(address)] {
 		return r.exhausted(address)
@@ -59,9 +49,9 @@ func (r *Accounts) awaited(v *Valuation, address catalog.Address) error {
 	return api.NotReady(askAgain, "what the account %s was worth is being asked for at the exchange: ask again in %.0f seconds", address, askAgain.Seconds())
 }
 
-// AwaitsPast reports whether the past of an account is awaited, of whose curve so much is kept: of
+// awaitsPast reports whether the past of an account is awaited, of whose curve so much is kept: of
 // one that the venue was never asked about nothing is known before it is.
-func AwaitsPast(a *market.Account, c *accountstats.WithCurve, now time.Time) bool {
+func awaitsPast(a *market.Account, c *accountstats.WithCurve, now time.Time) bool {
 	since := now.Add(-awaitedFor).UnixMilli()
 	switch {
 	case a == nil, c.TraderStats != nil && c.VenueUntil > 0:
@@ -99,7 +89,7 @@ func (r *Accounts) Curves(ctx context.Context, v *Valuation) iter.Seq2[Curve, er
 					yield(Curve{}, err)
 					return
 				}
-				curve.Awaited = (!v.refused[address] || account.Anchored == 0) && AwaitsPast(account, &curve.WithCurve, v.now)
+				curve.Awaited = (!v.refused[address] || account.Anchored == 0) && awaitsPast(account, &curve.WithCurve, v.now)
 				v.extend(account, &curve, hours)
 			}
 			if !yield(curve, nil) {
