@@ -40,6 +40,16 @@ func (p *accountStates) keepMarks(ms int64) {
 	p.hoursListed = false
 }
 
+// marksOf are the marks at which tokens are valued that came in at a time, ms, where the event does
+// not say what they are worth: those of the full hour before, as the points of curves are, so that
+// what is folded late came in with what it would have in time. Of an hour without, the newest.
+func (p *accountStates) marksOf(ms int64) market.Marks {
+	if marks, ok := p.hours.At(market.Hour1.StartMs(ms)); ok {
+		return marks
+	}
+	return p.marks
+}
+
 // sample takes the points of an account's curve up to a time, ms, before it changes.
 func (p *accountStates) sample(c *account, ms int64) {
 	if market.Hour1.StartMs(ms) <= c.stats.Sampled {

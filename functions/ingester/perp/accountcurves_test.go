@@ -97,6 +97,13 @@ func curveEvents(r *rand.Rand) (list []*Batch, times []int64) {
 				add(ms, &Batch{Events: market.Events{Fills: []market.Fill{f}}})
 			case 1: // money
 				deposits++
+				if deposits%2 == 0 { // a token of which nothing says what it is worth
+					add(ms, &Batch{Events: market.Events{Ledgers: []market.Ledger{{
+						Address: faultyAccount, Time: ms, Hash: fmt.Sprint("0x", deposits), Type: "spotGenesis",
+						Delta: fmt.Appendf(nil, `{"type":"spotGenesis","token":"HYPE","amount":"%d"}`, deposits),
+					}}}})
+					continue
+				}
 				add(ms, &Batch{Events: market.Events{Ledgers: []market.Ledger{{
 					Address: faultyAccount, Time: ms, Hash: fmt.Sprint("0x", deposits), Type: market.LedgerDeposit, Funds: market.LedgerDeposit,
 					USDC: fmt.Sprint(deposits), Delta: fmt.Appendf(nil, `{"type":"deposit","usdc":"%d"}`, deposits),

@@ -208,8 +208,9 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 	case paymentEvent:
 		outcome = c.state.Payment(e.payment, p.markets)
 	case ledgerEvent:
-		if outcome = c.state.Ledger(e.ledger, p.markets, p.marks); outcome == market.Applied {
-			c.stats.Ledger(e.ledger, p.markets, p.marks)
+		marks := p.marksOf(e.ms)
+		if outcome = c.state.Ledger(e.ledger, p.markets, marks); outcome == market.Applied {
+			c.stats.Ledger(e.ledger, p.markets, marks)
 			c.stats.Flow(e.ms, c.state.NetPerp.Sub(perp), c.state.NetSpot.Sub(spot))
 		}
 	case tradeEvent:
@@ -268,7 +269,7 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 	if f.Time < h.Paid && f.Time > h.Last.Time {
 		return market.Late // what was paid since may be for the position that it changes
 	}
-	outcome, trade := c.state.Fill(f, p.markets, p.marks)
+	outcome, trade := c.state.Fill(f, p.markets, p.marksOf(f.Time))
 	if outcome != market.Applied && outcome != market.Unknown {
 		return outcome
 	}

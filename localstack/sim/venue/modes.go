@@ -199,8 +199,10 @@ func (e *engine) back(u, t int) {
 		return
 	}
 	a.Backs |= 1 << t
-	a.NetPerp += e.worth(t, e.owned(u, t))
-	a.NetSpot -= e.worth(t, e.owned(u, t))
+	came := TruthBacking{Token: e.tokens[t].name, Time: e.ms(), Amount: e.owned(u, t), Worth: e.worth(t, e.owned(u, t))}
+	a.NetPerp += came.Worth
+	a.NetSpot -= came.Worth
+	a.Backings = append(a.Backings, came)
 }
 
 // traded moves what a spot trade has moved between the two sides of an account with one

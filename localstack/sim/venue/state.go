@@ -116,6 +116,7 @@ type account struct {
 	Equity      []equityPoint
 	Adjusted    adjustments
 	Backs       uint64 // bit of each token that backs positions; see [engine.backs]
+	Backings    []TruthBacking
 	Loans       []loan // by token; nil before the first
 	ModeChanges int64
 	open        []*order // resting and trigger orders, oldest first

@@ -33,12 +33,22 @@ type Truth struct {
 	Isolated    map[string]int64 // value of isolated positions by collateral token, millionths of it
 	Maintenance map[string]int64 // of cross positions by collateral token, millionths of it
 	DexMargins  map[string]int64 // the same by dex
+	Backings    []TruthBacking   // of tokens by their first positions, oldest first
 	PerpValue   int64            // what backs perpetuals, millionths of a USDC
 	SpotValue   int64            // what does not; nothing is in both
 
 	// How often it changed open positions by what no stream of the node tells: their
 	// leverage, and the margin of isolated ones.
 	LeverageChanges, MarginAdded, MarginRemoved int64
+}
+
+// TruthBacking is a token that began to back positions, and so came from the spot side into the
+// perp side with all that the account had of it.
+type TruthBacking struct {
+	Token  string
+	Time   int64 // ms
+	Amount int64 // hundred-millionths
+	Worth  int64 // at the mark of the moment, millionths of a USDC
 }
 
 // TruthPosition is one perp of an account. Prices and sizes are decimal
@@ -99,6 +109,7 @@ func (v *Venue) TruthOf(addr string) Truth {
 func (e *engine) truthTokens(t *Truth, u int) {
 	a := &e.Acc[u]
 	t.Modes, t.PerpValue, t.SpotValue = a.ModeChanges, e.perpEquity(u), e.spotValue(u)
+	t.Backings = slices.Clone(a.Backings)
 	for _, m := range []*map[string]int64{&t.Totals, &t.Supplied, &t.Borrowed, &t.Unrealized, &t.Isolated, &t.Maintenance,
 		&t.DexMargins} {
 		*m = map[string]int64{}
