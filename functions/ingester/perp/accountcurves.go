@@ -1,6 +1,7 @@
 package perp
 
 import (
+	"maps"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -42,12 +43,29 @@ func (p *accountStates) keepMarks(ms int64) {
 
 // marksOf are the marks at which tokens are valued that came in at a time, ms, where the event does
 // not say what they are worth: those of the full hour before, as the points of curves are, so that
-// what is folded late came in with what it would have in time. Of an hour without, the newest.
+// what is folded late came in with what it would have in time. Of an hour without, and of a coin
+// that had none then, as it is new, they are the newest.
 func (p *accountStates) marksOf(ms int64) market.Marks {
-	if marks, ok := p.hours.At(market.Hour1.StartMs(ms)); ok {
-		return marks
+	hour := market.Hour1.StartMs(ms)
+	if v := &p.valued; v.hour == hour && v.coins == len(p.marks) {
+		return v.marks
 	}
-	return p.marks
+	kept, ok := p.hours.At(hour)
+	if !ok {
+		return p.marks
+	}
+	all := maps.Clone(p.marks)
+	maps.Copy(all, kept)
+	p.valued = hourValued{hour, len(p.marks), all}
+	return all
+}
+
+// hourValued is the marks at which what comes in within an hour is valued, and of how many coins
+// the newest ones were known, which only grow, when they were put together.
+type hourValued struct {
+	hour  int64 // ms
+	coins int
+	marks market.Marks
 }
 
 // sample takes the points of an account's curve up to a time, ms, before it changes.

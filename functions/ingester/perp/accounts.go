@@ -58,6 +58,7 @@ type accountStates struct {
 
 	hours       hourmarks.View        // the marks of full hours, at which curves are valued
 	hoursListed bool                  // the view of them is as they are
+	valued      hourValued            // of the hour that was asked for last
 	moving      map[*account]struct{} // whose older points are to be moved to their pasts
 	chosen      map[*account]struct{} // of them, whose pasts are read for the batch at hand
 
@@ -180,9 +181,13 @@ func (p *accountStates) describe(b *Batch) {
 	if b.Meta != nil {
 		p.markets = marketsOf(b.Meta)
 	}
+	newest := int64(0)
+	for i := range b.Contexts {
+		newest = max(newest, b.Contexts[i].Time)
+	}
+	p.keepMarks(newest) // before any of them: an hour has the marks of all dexes
 	for i := range b.Contexts {
 		c := &b.Contexts[i]
-		p.keepMarks(c.Time)
 		for k := range c.Coins {
 			p.marks[c.Coins[k].Coin] = c.Coins[k].Mark
 		}
