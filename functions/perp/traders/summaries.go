@@ -53,13 +53,12 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 		row.AvgHoldingSec, row.Positions, row.ProfitPositions = new(sum.AverageDuration()/secondMs), new(sum.Count()), new(sum.Wins())
 		row.RealizedPnl, row.LongPnl, row.ShortPnl = new(market.Text(sum.Pnl())), new(market.Text(sum.Long.Pnl)), new(market.Text(sum.Short.Pnl))
 		row.WinRate, row.LongWr, row.ShortWr = new(sum.WinRate()), new(sum.Long.WinRate()), new(sum.Short.WinRate())
-		curve := []catalog.PnlPoint{}
-		if in.PnlList {
-			for _, p := range market.Earned(stats.Curve.Between(valued, now).Values(nil, market.ScopePerp)) {
-				curve = append(curve, catalog.PnlPoint{Ts: p.Time, V: market.Text(p.Value.Decimal())})
-			}
+		if values := stats.Curve.Between(valued, now).Values(nil, market.ScopePerp); !in.PnlList {
+			row.PnlList = new([]catalog.PnlPoint{})
+		} else if len(values) > 0 {
+			row.PnlList = new(points(market.Earned(values)))
 		}
-		row.PnlList, row.Since = &curve, later(stats.Began, from)
+		row.Since = later(stats.Began, from)
 		rows = append(rows, row)
 		return nil
 	})

@@ -180,6 +180,11 @@ func TestStatisticsOfTraders(t *testing.T) {
 			t.Errorf("period %v: %+v, want %d positions and no curve", period, rows, want)
 		}
 	}
+	s.Curve = nil
+	b.write(t)
+	if rows := apitest.Data[[]catalog.TraderStatisticsRow](t, b.post(t, "statistics", body{"addresses": []string{alice}, "pnlList": true})); rows[0].PnlList != nil {
+		t.Errorf("without a value that is known it earned %v", *rows[0].PnlList)
+	}
 }
 
 // What the venue has not said yet of an account is null where only it can know: its funds,
