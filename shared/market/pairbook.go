@@ -6,6 +6,10 @@ type PairBook struct {
 	Time int64       // of the exchange, ms
 	Bids []PairLevel // highest price first
 	Asks []PairLevel // lowest price first
+
+	// Lost says that nothing is known of it since Time: it has no levels, and a whole book is
+	// waited for.
+	Lost bool
 }
 
 // PairLevel is what rests at one price.

@@ -26,6 +26,11 @@ type BookUpdate struct {
 	// Best is how many levels of a side a snapshot has at most, where the exchange
 	// holds back the others and yet tells how they change; 0 where it does not.
 	Best int
+
+	// Checksum is what the book adds up to with the update, where Summed is set; see
+	// [Books.Checksum].
+	Checksum int32
+	Summed   bool
 }
 
 // Reset empties u for the next frame, and keeps the room.
@@ -77,6 +82,7 @@ type book struct {
 	last       int64 // number of the last change, 0 while a snapshot is waited for
 	time       int64 // of the last update, ms
 	atSnapshot bool  // nothing has changed since the snapshot
+	sumsWrong  bool  // the venue's checksum of the snapshot was not that of its levels
 	bids       side
 	asks       side
 
@@ -291,4 +297,14 @@ func (s *side) best(n int) (levels []market.PairLevel, enough bool) {
 		levels = append(levels, l)
 	}
 	return levels, len(levels) == n || !s.bounded
+}
+
+// top are the best levels that checksums are of, the best first.
+func (s *side) top() []market.PairLevel {
+	n := min(len(s.levels), ChecksumLevels)
+	top := make([]market.PairLevel, 0, ChecksumLevels)
+	for i := range n {
+		top = append(top, s.levels[len(s.levels)-1-i])
+	}
+	return top
 }

@@ -2,18 +2,18 @@ package source
 
 import (
 	"context"
-	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
-	"quotary/shared/testing/must"
 	"quotary/shared/text/jsonscan"
 )
 
@@ -187,31 +187,98 @@ func TestABookOfWhichBidsAndAsksCrossIsGivenUp(t *testing.T) {
 
 // A stream that begins with the book says nothing twice. An update whose numbers are below
 // those of the book is of numbers that began again, unnoticed.
-func TestAStreamWithoutAnotherSourceOfBooksConnectsAnewUnlessUpdatesFollow(t *testing.T) {
+func TestATopicWithoutAnotherSourceOfBooksBeginsAgainUnlessUpdatesFollow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		next       BookUpdate
-		want       error
+		again      bool
 		gaps, last int64
 	}{
-		{"what follows", BookUpdate{First: 104, Last: 104, Prev: 100}, nil, 0, 104},
-		{"nothing new", BookUpdate{First: 100, Last: 100, Prev: 100}, nil, 0, 100},
-		{"numbers that begin again", BookUpdate{First: 3, Last: 3, Prev: 100}, nil, 0, 3},
-		{"a missing update", BookUpdate{First: 107, Last: 107, Prev: 104}, errGap, 1, 0},
-		{"a missing update in which numbers began again", BookUpdate{First: 7, Last: 7, Prev: 3}, errGap, 1, 0},
+		{"what follows", BookUpdate{First: 104, Last: 104, Prev: 100}, false, 0, 104},
+		{"nothing new", BookUpdate{First: 100, Last: 100, Prev: 100}, false, 0, 100},
+		{"numbers that begin again", BookUpdate{First: 3, Last: 3, Prev: 100}, false, 0, 3},
+		{"a missing update", BookUpdate{First: 107, Last: 107, Prev: 104}, true, 1, 0},
+		{"a missing update in which numbers began again", BookUpdate{First: 7, Last: 7, Prev: 3}, true, 1, 0},
+		{"another checksum than the venue says", BookUpdate{First: 104, Last: 104, Prev: 100, Summed: true, Checksum: 9}, true, 1, 0},
+		{"the checksum that the venue says", BookUpdate{First: 104, Last: 104, Prev: 100, Summed: true, Checksum: 1, Bids: []market.PairLevel{level(7, 1)}}, false, 0, 104},
+		{"bids and asks that cross", BookUpdate{First: 104, Last: 104, Prev: 100, Bids: []market.PairLevel{level(7, 1)}, Asks: []market.PairLevel{level(7, 1)}}, true, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var stats Stats
-			f := follower{Stream: &Stream{Books: &Books{}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
+			f := follower{Stream: &Stream{Books: &Books{Checksum: countLevels}, Stats: &stats}, pairs: map[string]*followedPair{"X": {}}}
 			k := f.keepBooks()
-			must.Do(t, k.apply(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100}))
+			one := k.bySymbol["X"]
+			if k.waitsFor(one) {
+				t.Error("it begins again before its first snapshot")
+			}
+			k.apply(&BookUpdate{Symbol: "X", Snapshot: true, Last: 100})
 			c.next.Symbol = "X"
-			if err := k.apply(&c.next); !errors.Is(err, c.want) || stats.Gaps.Load() != c.gaps || k.bySymbol["X"].last != c.last {
-				t.Errorf("%v, %d gaps, at number %d; want %v, %d, at %d", err, stats.Gaps.Load(), k.bySymbol["X"].last, c.want, c.gaps, c.last)
+			if k.apply(&c.next); k.waitsFor(one) != c.again || stats.Gaps.Load() != c.gaps || one.last != c.last {
+				t.Errorf("begins again %t, %d gaps, at number %d; want %t, %d, at %d", k.waitsFor(one), stats.Gaps.Load(), one.last, c.again, c.gaps, c.last)
 			}
 		})
+	}
+}
+
+// countLevels is a checksum: how many levels there are.
+func countLevels(bids, asks []market.PairLevel) int32 {
+	return int32(len(bids) + len(asks)) //nolint:gosec // a few
+}
+
+// A venue whose checksums are of something else, such as of the zeros that it writes, would have
+// its books begin again all the time.
+func TestChecksumsThatDoNotAgreeWithASnapshotItselfAreNotLookedAt(t *testing.T) {
+	t.Parallel()
+	var stats Stats
+	f := follower{Stream: &Stream{Books: &Books{Checksum: countLevels}, Stats: &stats, Log: slog.New(slog.DiscardHandler)}, pairs: map[string]*followedPair{"X": {}}}
+	k := f.keepBooks()
+	for _, step := range []struct {
+		update BookUpdate
+		last   int64
+		wrong  int64
+	}{
+		{BookUpdate{Snapshot: true, Last: 100, Summed: true, Checksum: 9}, 100, 1},
+		{BookUpdate{First: 101, Last: 101, Prev: 100, Summed: true, Checksum: 9}, 101, 1},
+		{BookUpdate{Snapshot: true, Last: 110, Summed: true, Checksum: 0}, 110, 1},
+		{BookUpdate{First: 111, Last: 111, Prev: 110, Summed: true, Checksum: 9}, 0, 1},
+	} {
+		step.update.Symbol = "X"
+		if k.apply(&step.update); k.order[0].last != step.last || stats.Malformed.Load() != step.wrong {
+			t.Errorf("behind %+v: at number %d, %d malformed", step.update, k.order[0].last, stats.Malformed.Load())
+		}
+	}
+}
+
+// What is lost is said once, until the book is known again; all levels that are known are
+// delivered, and a sign of life without changes is too.
+func TestABookIsDeliveredWhenItChangesAndSaidToBeLost(t *testing.T) {
+	t.Parallel()
+	f := follower{Stream: &Stream{Books: &Books{Levels: 1, Most: 3}, Stats: new(Stats)}, pairs: map[string]*followedPair{"X": {Pair: market.Pair{Key: "x"}}}, now: func() time.Time { return time.UnixMilli(leastTime) }}
+	k := f.keepBooks()
+	bids := []market.PairLevel{level(7, 1), level(6, 1), level(5, 1), level(4, 1)}
+	for i, step := range []struct {
+		update   BookUpdate
+		ok, lost bool
+		levels   int
+	}{
+		{BookUpdate{}, true, true, 0},
+		{BookUpdate{}, false, false, 0},
+		{BookUpdate{Snapshot: true, Last: 7, Time: leastTime, Bids: bids}, true, false, 3},
+		{BookUpdate{}, false, false, 0},
+		{BookUpdate{First: 7, Last: 7, Prev: 7, Time: leastTime + 1}, true, false, 3},
+		{BookUpdate{First: 9, Last: 9, Prev: 8, Time: leastTime + 2}, true, true, 0},
+		{BookUpdate{}, false, false, 0},
+		{BookUpdate{Snapshot: true, Last: 10, Time: leastTime + 3, Bids: bids[:2]}, true, false, 2},
+	} {
+		if step.update.Last > 0 {
+			step.update.Symbol = "X"
+			k.apply(&step.update)
+		}
+		if got, ok := k.changed(k.order[0], mostTime); ok != step.ok || got.Lost != step.lost || len(got.Bids) != step.levels || ok && got.Pair != "x" {
+			t.Errorf("step %d: %+v, %t", i, got, ok)
+		}
 	}
 }
 
@@ -236,8 +303,8 @@ func TestABookIsAskedForAgainWhereItsNumbersBeganAgain(t *testing.T) {
 		{BookUpdate{Snapshot: true, Last: 8}, 9, 1},
 	} {
 		step.update.Symbol = "X"
-		if err := k.apply(&step.update); err != nil || k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
-			t.Fatalf("behind %+v: %v, at number %d, %d gaps", step.update, err, k.order[0].last, stats.Gaps.Load())
+		if k.apply(&step.update); k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
+			t.Fatalf("behind %+v: at number %d, %d gaps", step.update, k.order[0].last, stats.Gaps.Load())
 		}
 	}
 }
@@ -254,7 +321,7 @@ func TestAWholeBookOfNoTimeIsDeliveredWithItsNextChange(t *testing.T) {
 		{BookUpdate{First: 8, Last: 8, Prev: 7, Time: leastTime}, true},
 	} {
 		step.update.Symbol = "X"
-		must.Do(t, k.apply(&step.update))
+		k.apply(&step.update)
 		if got, ok := k.changed(k.order[0], mostTime); ok != step.want || got.Time != step.update.Time {
 			t.Errorf("number %d: %+v, %t", step.update.Last, got, ok)
 		}
@@ -316,7 +383,7 @@ func TestWhatWaitsForASnapshotIsBounded(t *testing.T) {
 // takes no other's room.
 func TestWhatWaitsForSnapshotsIsBoundedTogether(t *testing.T) {
 	t.Parallel()
-	f := follower{Stream: &Stream{Stats: new(Stats), Books: &Books{FetchSnapshot: func(context.Context, market.Pair) (BookUpdate, error) { return BookUpdate{}, errGap }}},
+	f := follower{Stream: &Stream{Stats: new(Stats), Books: &Books{FetchSnapshot: func(context.Context, market.Pair) (BookUpdate, error) { return BookUpdate{}, errBehind }}},
 		pairs: map[string]*followedPair{}}
 	for i := range 200 {
 		symbol := strconv.Itoa(i)
@@ -329,7 +396,7 @@ func TestWhatWaitsForSnapshotsIsBoundedTogether(t *testing.T) {
 	}
 	for n := range int64(3) {
 		for symbol := range f.pairs {
-			must.Do(t, k.apply(&BookUpdate{Symbol: symbol, Prev: n, First: n + 1, Last: n + 1, Bids: levels}))
+			k.apply(&BookUpdate{Symbol: symbol, Prev: n, First: n + 1, Last: n + 1, Bids: levels})
 		}
 	}
 	held := 0
@@ -344,8 +411,8 @@ func TestWhatWaitsForSnapshotsIsBoundedTogether(t *testing.T) {
 		t.Errorf("%d is held, counted as %d", held, k.weight)
 	}
 	small := BookUpdate{Symbol: "0", Prev: 3, First: 4, Last: 4}
-	if err := k.apply(&small); err != nil || !k.waitsFor(k.bySymbol["0"]) {
-		t.Errorf("an update finds no room: %v", err)
+	if k.apply(&small); !k.waitsFor(k.bySymbol["0"]) {
+		t.Error("an update finds no room")
 	}
 }
 

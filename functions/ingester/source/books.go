@@ -15,19 +15,40 @@ import (
 
 // Books says how the order books of a [Stream]'s pairs are kept.
 type Books struct {
-	Levels int           // of a side that are delivered, the best
+	Levels int           // of a side that must be known, the best: a book of which fewer are is asked for again
+	Most   int           // of a side that are delivered where more are known; 0 is Levels
 	Every  time.Duration // between two deliveries of a book, which has changed
 
-	// FetchSnapshot asks for a snapshot. It is nil where the stream itself begins with one: it is
-	// then connected again where an update is missing.
+	// FetchSnapshot asks for a snapshot. It is nil where the stream itself begins with one: the
+	// topic of the book is then left and subscribed to again where an update is missing.
 	FetchSnapshot func(ctx context.Context, pair market.Pair) (BookUpdate, error)
+
+	// Topic is what the topic of a pair's book is called, of a stream that begins with a snapshot.
+	Topic func(market.Pair) any
+
+	// Checksum is what the venue makes of the best [ChecksumLevels] of each side, the best first,
+	// to tell it with updates; nil where it tells none.
+	Checksum func(bids, asks []market.PairLevel) int32
 }
 
-// errGap is why a stream is connected again.
-var errGap = errors.New("an update of a book is missing")
+// ChecksumLevels is of how many levels of a side checksums are, where as many are known.
+const ChecksumLevels = 25
 
 // errBehind is why a snapshot is asked for again.
 var errBehind = errors.New("the snapshot is older than the changes of it")
+
+// errNotRenewed is why a topic is renewed again, and at last the whole connection.
+var errNotRenewed = errors.New("no snapshot has come")
+
+const (
+	renewWithin  = 10 * time.Second // a topic that is renewed begins with its snapshot
+	mostRenewals = 4                // of a topic that bring no snapshot, before the connection is made again
+
+	// fineFor is how long a book must have followed its updates so that it is asked for at once
+	// where one is missing. Else pauses grow: who sends no two updates that belong together is
+	// not asked all the time.
+	fineFor = time.Minute
+)
 
 // keptBooks are the books of one connection.
 type keptBooks struct {
@@ -40,20 +61,24 @@ type keptBooks struct {
 	weight   int         // of all updates that wait
 
 	wanted chan struct{} // holds a token when a snapshot is waited for
+	renew  chan renewal  // topics that are to be subscribed to again
 }
 
 type keptBook struct {
 	book
 	market.Pair
-	delivered int64 // number of the change that was delivered last
+	delivered     int64 // number of the change that was delivered last
+	deliveredTime int64 // time of it, ms
+	saidLost      bool  // that it is not known, since it was delivered
+	begun         bool  // it was known on this connection
 
 	// They belong to who asks for books.
-	tries int       // to ask for it that have failed
+	tries int       // to ask for it in a row, none of which made it fine for long
 	next  time.Time // when it may be asked for again
 }
 
 func (f *follower) keepBooks() *keptBooks {
-	k := &keptBooks{Books: f.Books, follower: f, bySymbol: make(map[string]*keptBook, len(f.pairs)), wanted: make(chan struct{}, 1)}
+	k := &keptBooks{Books: f.Books, follower: f, bySymbol: make(map[string]*keptBook, len(f.pairs)), wanted: make(chan struct{}, 1), renew: make(chan renewal)}
 	for symbol, pair := range f.pairs {
 		one := &keptBook{Pair: pair.Pair}
 		k.bySymbol[symbol] = one
@@ -62,18 +87,21 @@ func (f *follower) keepBooks() *keptBooks {
 	return k
 }
 
-// apply applies an update. The error is [errGap] where the books can be known again only by
-// another connection.
-func (k *keptBooks) apply(u *BookUpdate) error {
+// apply applies an update, and has a book whose updates do not follow be asked for.
+func (k *keptBooks) apply(u *BookUpdate) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	one := k.bySymbol[u.Symbol]
 	if one == nil { // it was not asked for
 		k.follower.Stats.Malformed.Add(1)
-		return nil
+		return
 	}
 	before := one.weight
 	was := one.accept(u)
+	if was == applied && !k.agrees(one, u) {
+		one.lose()
+		was = gap
+	}
 	k.weight += one.weight - before
 	k.dropOldest()
 	if was == old && (k.FetchSnapshot == nil || !one.atSnapshot) {
@@ -83,19 +111,38 @@ func (k *keptBooks) apply(u *BookUpdate) error {
 		was = gap
 	}
 	switch was {
-	case applied, old:
-		return nil
+	case applied:
+		one.begun = true
+		return
+	case old:
+		return
 	case gap:
 		if !u.Snapshot { // else it is older than changes of it
 			k.follower.Stats.Gaps.Add(1)
 		}
 	case kept:
 	}
-	if k.FetchSnapshot == nil {
-		return fmt.Errorf("%w: of %s before number %d", errGap, one.Key, u.Last)
-	}
 	signal(k.wanted)
-	return nil
+}
+
+// agrees reports whether a book has the checksum that the venue told with an update. Where that of
+// a snapshot is none of what it says itself, checksums are not looked at up to the next.
+func (k *keptBooks) agrees(one *keptBook, u *BookUpdate) bool {
+	if k.Checksum == nil || !u.Summed {
+		return true
+	}
+	if !u.Snapshot && one.sumsWrong {
+		return true
+	}
+	right := k.Checksum(one.bids.top(), one.asks.top()) == u.Checksum
+	if u.Snapshot {
+		one.sumsWrong = !right && one.last == u.Last // else it is older than what waited for it
+		if one.sumsWrong && k.follower.Stats.Malformed.Add(1) == 1 {
+			k.follower.Log.Warn("a snapshot has another checksum than the venue says; those of its book are not looked at", "pair", one.Key)
+		}
+		return true
+	}
+	return right
 }
 
 // dropOldest drops what waits for too long where too much does: the oldest of the book of which
@@ -109,11 +156,9 @@ func (k *keptBooks) dropOldest() {
 }
 
 // ask asks for the snapshots that are waited for, one after another. One that cannot be had
-// is asked for again after a pause of its own.
+// is asked for again after a pause of its own. It ends with an error where the books can be known
+// again only by another connection.
 func (k *keptBooks) ask(ctx context.Context) error {
-	if k.FetchSnapshot == nil {
-		return nil
-	}
 	for {
 		pause := time.Hour
 		for _, one := range k.order {
@@ -124,17 +169,25 @@ func (k *keptBooks) ask(ctx context.Context) error {
 				pause = min(pause, until)
 				continue
 			}
+			if time.Since(one.next) > fineFor {
+				one.tries = 0
+			}
+			again := reconnects.Delay(one.tries)
 			err := k.askFor(ctx, one)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err == nil {
-				one.tries = 0
-				continue
+			if one.tries++; err == nil && one.tries == 1 {
+				again = 0 // it was fine until now
 			}
-			again := reconnects.Delay(one.tries)
+			one.next = time.Now().Add(again)
+			switch {
+			case err == nil:
+				continue
+			case errors.Is(err, errNotRenewed) && one.tries >= mostRenewals:
+				return fmt.Errorf("the book of %s: %w", one.Key, err)
+			}
 			k.follower.Log.Warn("cannot ask for a book; trying again", "pair", one.Key, "error", excerpt(err), "in", again.String())
-			one.tries, one.next = one.tries+1, time.Now().Add(again)
 			pause = min(pause, again)
 		}
 		select {
@@ -148,25 +201,62 @@ func (k *keptBooks) ask(ctx context.Context) error {
 
 // askFor asks for a snapshot, and takes it.
 func (k *keptBooks) askFor(ctx context.Context, one *keptBook) error {
+	if k.FetchSnapshot == nil {
+		return k.renewTopic(ctx, one)
+	}
 	snapshot, err := k.FetchSnapshot(ctx, one.Pair)
 	if err != nil {
 		return err
 	}
 	snapshot.Symbol, snapshot.Snapshot = one.Symbol, true
-	if err := k.apply(&snapshot); err != nil {
-		return err
-	}
+	k.apply(&snapshot)
 	if k.waitsFor(one) {
 		return errBehind
 	}
 	return nil
 }
 
-// waitsFor reports whether a book waits for a snapshot, and changes of it have come.
+// renewal is a topic that is to be left and subscribed to again.
+type renewal struct {
+	topic any
+	done  chan<- error // has room for the answer
+}
+
+// renewTopic has the topic of a book begin again, with its snapshot.
+func (k *keptBooks) renewTopic(ctx context.Context, one *keptBook) error {
+	within, cancel := context.WithTimeout(ctx, renewWithin)
+	defer cancel()
+	done := make(chan error, 1)
+	select {
+	case k.renew <- renewal{k.Topic(one.Pair), done}:
+	case <-within.Done():
+		return errNotRenewed
+	}
+	select {
+	case err := <-done:
+		if err != nil {
+			return err
+		}
+	case <-within.Done():
+		return errNotRenewed
+	}
+	for k.waitsFor(one) {
+		if backoff.Sleep(within, renewPoll) != nil {
+			return errNotRenewed
+		}
+	}
+	return nil
+}
+
+// renewPoll is how often it is looked whether a snapshot has come.
+const renewPoll = 20 * time.Millisecond
+
+// waitsFor reports whether a book waits for a snapshot that is to be asked for: changes of it have
+// come or, of a stream that begins with snapshots, it was known before.
 func (k *keptBooks) waitsFor(one *keptBook) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return one.last == 0 && len(one.waiting) > 0
+	return one.last == 0 && (len(one.waiting) > 0 || k.FetchSnapshot == nil && one.begun)
 }
 
 // deliver passes the books that have changed to the queue.
@@ -190,24 +280,39 @@ func (k *keptBooks) deliver(ctx context.Context, queue *eventQueue) error {
 
 // changed returns the best levels of a book, in base coins, that has changed since it was
 // delivered. One of which too few are known waits for a snapshot, and one whose time is not
-// known for its next change. What is said of the future is left out.
+// known for its next change. One that is not known is said to be lost, once. What is said of the
+// future is left out.
 func (k *keptBooks) changed(one *keptBook, latest int64) (b market.PairBook, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if one.last == 0 || one.last == one.delivered || one.time == 0 || one.time > latest {
+	switch {
+	case one.last == 0:
+		return k.lost(one)
+	case one.last == one.delivered && one.time == one.deliveredTime || one.time == 0 || one.time > latest:
 		return b, false
 	}
-	bids, enoughBids := one.bids.best(k.Levels)
-	asks, enoughAsks := one.asks.best(k.Levels)
-	if !enoughBids || !enoughAsks {
+	most := max(k.Levels, k.Most)
+	bids, allBids := one.bids.best(most)
+	asks, allAsks := one.asks.best(most)
+	if !allBids && len(bids) < k.Levels || !allAsks && len(asks) < k.Levels {
 		one.lose()
-		return b, false
+		signal(k.wanted) // for a topic that is to begin again; else it waits for the next change
+		return k.lost(one)
 	}
-	one.delivered = one.last
+	one.delivered, one.deliveredTime, one.saidLost = one.last, one.time, false
 	for _, side := range [...][]market.PairLevel{bids, asks} {
 		for i := range side {
 			side[i].Sz, _ = Sizes(&one.Pair, side[i].Px, side[i].Sz)
 		}
 	}
 	return market.PairBook{Pair: one.Key, Time: one.time, Bids: bids, Asks: asks}, true
+}
+
+// lost says that a book is not known, once until it is delivered again.
+func (k *keptBooks) lost(one *keptBook) (b market.PairBook, ok bool) {
+	if one.saidLost {
+		return b, false
+	}
+	one.saidLost = true
+	return market.PairBook{Pair: one.Key, Time: k.follower.now().UnixMilli(), Lost: true}, true
 }

@@ -36,6 +36,10 @@ type Protocol struct {
 	// numbered from 1.
 	Subscribe func(id int64, topics []any) any
 
+	// Unsubscribe returns what is sent to leave them. It is nil where topics are never renewed
+	// ([Books.Topic]). It is answered as the other is.
+	Unsubscribe func(id int64, topics []any) any
+
 	AnswersEach bool // each topic of a message is answered by itself
 
 	// RefusedAgain is after how long topics that are refused are subscribed to again; 0 means a
@@ -287,7 +291,13 @@ func (f *follower) connection(ctx context.Context) error {
 			}
 		}
 	})
-	group.Go(func() error { return (&subscriber{follower: f, conn: conn, answers: answers}).subscribe(ctx) })
+	group.Go(func() error {
+		s := subscriber{follower: f, conn: conn, answers: answers}
+		if books != nil {
+			s.renew = books.renew
+		}
+		return s.subscribe(ctx)
+	})
 	if f.Protocol.Ping != "" {
 		group.Go(func() error { return f.ping(ctx, conn) })
 	}
@@ -352,9 +362,7 @@ func (f *follower) read(ctx context.Context, conn *websocket.Conn, books *keptBo
 			if at := got.Book.Time; at > f.now().Add(MostAhead).UnixMilli() {
 				f.ahead(got.Book.Symbol, at)
 			}
-			if err := books.apply(&got.Book); err != nil {
-				return err
-			}
+			books.apply(&got.Book)
 		}
 		f.normalise(&got.Events)
 		if err := queue.add(ctx, &got.Events); err != nil {

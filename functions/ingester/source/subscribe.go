@@ -36,7 +36,8 @@ type subscriber struct {
 	*follower
 	conn    *websocket.Conn
 	answers <-chan answer
-	sent    int64 // messages
+	renew   <-chan renewal // topics that are to begin again
+	sent    int64          // messages
 }
 
 // subscribe subscribes to all topics and then, for as long as the connection lives, again to
@@ -55,8 +56,23 @@ func (s *subscriber) subscribe(ctx context.Context) error {
 		if topics = refused; len(topics) > 0 {
 			again = time.After(cmp.Or(s.Protocol.RefusedAgain, refusedAgain))
 		}
+		if err := s.idle(ctx, again, old); err != nil {
+			return err
+		}
+	}
+}
+
+// idle renews topics until refused ones are to be subscribed to again, or the connection is old.
+func (s *subscriber) idle(ctx context.Context, again, old <-chan time.Time) error {
+	for {
 		select {
+		case one := <-s.renew:
+			err := s.begin(ctx, one.topic)
+			if one.done <- err; err != nil {
+				return err
+			}
 		case <-again:
+			return nil
 		case <-old:
 			return errOld
 		case <-ctx.Done():
@@ -65,10 +81,24 @@ func (s *subscriber) subscribe(ctx context.Context) error {
 	}
 }
 
+// begin leaves a topic and subscribes to it again.
+func (s *subscriber) begin(ctx context.Context, topic any) error {
+	for _, message := range [...]func(int64, []any) any{s.Protocol.Unsubscribe, s.Protocol.Subscribe} {
+		no, why, err := s.send(ctx, message, []any{topic})
+		if err != nil {
+			return err
+		}
+		if len(no) > 0 {
+			return fmt.Errorf("renew %.100v: it is answered with %.200q", topic, why)
+		}
+	}
+	return nil
+}
+
 // ask subscribes to some topics and adds those that are refused. A venue that answers a message
 // as a whole does not say which they are: each half is asked for by itself.
 func (s *subscriber) ask(ctx context.Context, topics []any, refused *[]any) error {
-	no, why, err := s.message(ctx, topics)
+	no, why, err := s.send(ctx, s.Protocol.Subscribe, topics)
 	if err != nil || len(no) == 0 {
 		return err
 	}
@@ -103,11 +133,12 @@ func (s *subscriber) accepted(refused []any) {
 	}
 }
 
-// message sends one that subscribes to topics and waits for its answers. It returns the topics
-// that are refused, which are all where the message is answered as a whole, and why.
-func (s *subscriber) message(ctx context.Context, topics []any) (refused []any, why string, err error) {
+// send sends a message that subscribes to topics, or leaves them, and waits for its answers. It
+// returns the topics that are refused, which are all where the message is answered as a whole,
+// and why.
+func (s *subscriber) send(ctx context.Context, message func(int64, []any) any, topics []any) (refused []any, why string, err error) {
 	s.sent++
-	b, err := json.Marshal(s.Protocol.Subscribe(s.sent, topics))
+	b, err := json.Marshal(message(s.sent, topics))
 	if err != nil {
 		return nil, "", err
 	}

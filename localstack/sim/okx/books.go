@@ -1,6 +1,11 @@
 package okx
 
-import "quotary/localstack/sim/trading"
+import (
+	"hash/crc32"
+	"strings"
+
+	"quotary/localstack/sim/trading"
+)
 
 // booksChannel has order books: all of one, then what changes.
 const booksChannel = "books"
@@ -10,6 +15,7 @@ type bookUpdate struct {
 	Asks      [][4]string `json:"asks"`
 	Bids      [][4]string `json:"bids"`
 	Ts        string      `json:"ts"`
+	Checksum  int32       `json:"checksum"`
 	SeqID     int64       `json:"seqId"`
 	PrevSeqID int64       `json:"prevSeqId"`
 }
@@ -24,7 +30,7 @@ func seqID(at int64) int64 { return at / trading.BookEvery * seqEvery }
 // wholeBook is a book at a time, ms.
 func wholeBook(m *trading.Market, at int64) bookUpdate {
 	bids, asks := m.Book(at)
-	return bookUpdate{bookLevels(m, asks), bookLevels(m, bids), text(at), seqID(at), -1}
+	return bookUpdate{bookLevels(m, asks), bookLevels(m, bids), text(at), checksum(m, at), seqID(at), -1}
 }
 
 // bookUpdates are the changes of a book between two times, ms.
@@ -34,9 +40,31 @@ func (x *Exchange) bookUpdates(m *trading.Market, from, to int64) (list []any) {
 			continue
 		}
 		bids, asks := m.BookChanges(at)
-		list = append(list, bookUpdate{bookLevels(m, asks), bookLevels(m, bids), text(at), seqID(at), seqID(at) - seqEvery})
+		list = append(list, bookUpdate{bookLevels(m, asks), bookLevels(m, bids), text(at), checksum(m, at), seqID(at), seqID(at) - seqEvery})
 	}
 	return list
+}
+
+// checksum is what a book at a time, ms, adds up to: the CRC-32 of its best 25 levels.
+func checksum(m *trading.Market, at int64) int32 {
+	bids, asks := m.Book(at)
+	var texts []string
+	for i := range 25 {
+		for _, side := range [][]trading.Level{bids, asks} {
+			if i < len(side) {
+				texts = append(texts, plain(m.Price(side[i].Price)), plain(size(m, side[i].Size)))
+			}
+		}
+	}
+	return int32(crc32.ChecksumIEEE([]byte(strings.Join(texts, ":")))) //nolint:gosec // the bits are written as signed
+}
+
+// plain is a decimal without zeros at its end.
+func plain(text string) string {
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // bookLevels writes levels: price, size, what nothing uses any more, and orders.

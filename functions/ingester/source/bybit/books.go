@@ -27,17 +27,18 @@ const bookPairs = 500
 // or the sink fails. It follows the topics orderbook.200, which begin with the best 200 levels
 // of each side and say every 100 ms, of spot every 200, what has changed of them: more than
 // 200 are refused. Of the other topics those with fewer levels send five times as many frames,
-// and the next has 1000. Where an update is missing the stream is connected again. It counts in
-// stats.
+// and the next has 1000. Where an update is missing the topic of that pair begins again. It
+// counts in stats.
 func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error {
 	if books.Levels > bookLevels {
 		return fmt.Errorf("%d levels of books are wanted, and %d known", books.Levels, bookLevels)
 	}
+	books.Topic = func(pair market.Pair) any { return fmt.Sprintf("%s%d.%s", bookTopic, bookLevels, pair.Symbol) }
 	p := protocol(m.Swap)
 	p.MaxPairs, p.Unnumbered = bookPairs, false
 	p.Topics = func(pairs []market.Pair) (topics []any) {
 		for _, pair := range pairs {
-			topics = append(topics, fmt.Sprintf("%s%d.%s", bookTopic, bookLevels, pair.Symbol))
+			topics = append(topics, books.Topic(pair))
 		}
 		return topics
 	}

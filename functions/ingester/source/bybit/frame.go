@@ -86,7 +86,7 @@ func (ps *parser) parse(line string, f *source.Frame) (err error) {
 		return ps.funding(&t, kind == snapshot, ts, &f.Events)
 	case strings.HasPrefix(topic, bookTopic):
 		return endBook(&f.Book, kind, ts)
-	case op == "subscribe":
+	case op == "subscribe" || op == "unsubscribe":
 		return answered(line, id, success, f)
 	}
 	return nil

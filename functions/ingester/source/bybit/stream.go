@@ -9,7 +9,7 @@ import (
 	"quotary/shared/market"
 )
 
-// message subscribes to topics.
+// message subscribes to topics, or leaves them.
 type message struct {
 	ID   string `json:"req_id"`
 	Op   string `json:"op"`
@@ -35,9 +35,10 @@ func protocol(swap bool) source.Protocol {
 			}
 			return topics
 		},
-		Subscribe: func(id int64, topics []any) any { return message{strconv.FormatInt(id, 10), "subscribe", topics} },
-		NewParser: newParser,
-		Ping:      `{"op":"ping"}`, PingEvery: 20 * time.Second,
+		Subscribe:   func(id int64, topics []any) any { return message{strconv.FormatInt(id, 10), "subscribe", topics} },
+		Unsubscribe: func(id int64, topics []any) any { return message{strconv.FormatInt(id, 10), "unsubscribe", topics} },
+		NewParser:   newParser,
+		Ping:        `{"op":"ping"}`, PingEvery: 20 * time.Second,
 		Unnumbered: true,
 	}
 	if swap {

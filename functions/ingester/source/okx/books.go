@@ -1,9 +1,11 @@
 package okx
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strconv"
 
 	"quotary/functions/ingester/source"
@@ -22,16 +24,18 @@ const bookLevels = 400 // of a side, in the channel
 // FollowBooks delivers the order books of pairs, over a connection of its own, until ctx ends
 // or the sink fails. It follows the channel books, which begins with the best 400 levels of
 // each side and says every 100 ms what has changed, levels that are behind these 400 now
-// included: more than 400 are refused. Where an update is missing the stream is connected
-// again. It counts in stats.
+// included: more than 400 are refused. Where an update is missing, or a book has not the checksum
+// that the exchange says, the channel of that pair begins again. It counts in stats.
 func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books source.Books, stats *source.Stats, sink source.EventSink) error {
 	if books.Levels > bookLevels {
 		return fmt.Errorf("%d levels of books are wanted, and %d known", books.Levels, bookLevels)
 	}
+	books.Topic = func(pair market.Pair) any { return arg{Channel: booksChannel, InstID: pair.Symbol} }
+	books.Checksum = checksum
 	p := protocol
 	p.Topics = func(pairs []market.Pair) (topics []any) {
 		for _, pair := range pairs {
-			topics = append(topics, arg{Channel: booksChannel, InstID: pair.Symbol})
+			topics = append(topics, books.Topic(pair))
 		}
 		return topics
 	}
@@ -40,7 +44,7 @@ func (m *Market) FollowBooks(ctx context.Context, pairs []market.Pair, books sou
 }
 
 // readBook reads what is said of a book: {"asks":[["61737.6","0.5","0","1"],..],"bids":[..],
-// "ts":"..","prevSeqId":8,"seqId":9}.
+// "ts":"..","checksum":-855196043,"prevSeqId":8,"seqId":9}. It may say no checksum, or 0 for none.
 func readBook(p *jsonscan.Scanner, u *source.BookUpdate) error {
 	if u.Last != 0 { // a frame is of one
 		return errBook
@@ -58,6 +62,13 @@ func readBook(p *jsonscan.Scanner, u *source.BookUpdate) error {
 			ok = number(p, &u.Last)
 		case "prevSeqId":
 			ok = number(p, &u.Prev)
+		case "checksum":
+			var sum int64
+			if ok = number(p, &sum); ok {
+				u.Checksum = int32(sum) //nolint:gosec // one that does not fit is none
+				u.Summed = sum != 0 && sum == int64(u.Checksum)
+			}
+			return ok
 		default:
 			return p.Skip()
 		}
@@ -68,6 +79,28 @@ func readBook(p *jsonscan.Scanner, u *source.BookUpdate) error {
 		return errBook
 	}
 	return source.CheckTime(u.Time)
+}
+
+// checksum is what the exchange makes of the best 25 levels: the CRC-32 of their prices and sizes,
+// of a bid and an ask in turn, joined by colons. It writes them without zeros at the end, as
+// decimals are written here.
+func checksum(bids, asks []market.PairLevel) int32 {
+	var room [4096]byte
+	b := room[:0]
+	for i := range max(len(bids), len(asks)) {
+		for _, side := range [...][]market.PairLevel{bids, asks} {
+			if i < len(side) {
+				b = appendDecimal(append(appendDecimal(b, side[i].Px), ':'), side[i].Sz)
+				b = append(b, ':')
+			}
+		}
+	}
+	return int32(crc32.ChecksumIEEE(bytes.TrimSuffix(b, []byte(":")))) //nolint:gosec // the bits are read as signed
+}
+
+func appendDecimal(b []byte, d market.Decimal) []byte {
+	b, _ = d.AppendText(b) // which always succeeds
+	return b
 }
 
 // bookFields are those that a book must have, each once.

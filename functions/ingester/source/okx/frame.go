@@ -91,7 +91,7 @@ func parse(line string, f *source.Frame) (err error) {
 		if topic.Channel == booksChannel {
 			return endBook(&f.Book, topic.InstID, action)
 		}
-	case "subscribe":
+	case "subscribe", "unsubscribe":
 		f.Answered, f.Topic = true, topic
 	case "error":
 		f.Answered, f.Refused, f.NoTopic = true, line, code == codeNoTopic

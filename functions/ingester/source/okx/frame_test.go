@@ -49,6 +49,7 @@ func TestFramesThatTheVenueSends(t *testing.T) {
 	update := source.BookUpdate{
 		Symbol: "BTC-USDT", Time: 1790000000120, First: 123451, Last: 123457, Prev: 123450,
 		Bids: []market.PairLevel{level("61234.5", "0.015")}, Asks: []market.PairLevel{level("61234.6", "0"), level("61236", "1.5")},
+		Checksum: -914047754, Summed: true,
 	}
 	whole := update
 	whole.Snapshot, whole.First, whole.Prev = true, 0, 0

@@ -8,7 +8,7 @@ import (
 	"quotary/shared/market"
 )
 
-// message subscribes to channels.
+// message subscribes to channels, or leaves them.
 type message struct {
 	Op   string `json:"op"`
 	Args []any  `json:"args"`
@@ -36,6 +36,7 @@ var protocol = source.Protocol{
 		return topics
 	},
 	Subscribe:   func(_ int64, topics []any) any { return message{"subscribe", topics} },
+	Unsubscribe: func(_ int64, topics []any) any { return message{"unsubscribe", topics} },
 	AnswersEach: true,
 	NewParser:   func() source.Parser { return parse },
 	Ping:        "ping", PingEvery: 20 * time.Second,
