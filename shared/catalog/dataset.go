@@ -119,6 +119,7 @@ var (
 	ExchangeFunding      = dataset(Dataset{Name: "pairfunding", Domain: ExchangeDomain, Holds: "funding rates of exchanges", Takes: takesExchanges})
 	ExchangeInterest     = dataset(Dataset{Name: "pairinterest", Domain: ExchangeDomain, Holds: "figures of the open interest of exchanges", Takes: takesExchanges})
 	ExchangeRatios       = dataset(Dataset{Name: "pairratios", Domain: ExchangeDomain, Holds: "long and short accounts of exchanges", Takes: takesExchanges})
+	ExchangeBooks        = dataset(Dataset{Name: "pairbooks", Domain: ExchangeDomain, Holds: "order books of exchanges", Takes: takesExchanges + " and coins whose books are followed"})
 	ExchangeLiquidations = dataset(Dataset{Name: "pairliquidations", Domain: ExchangeDomain, Holds: "liquidations of exchanges", Takes: takesExchanges})
 )
 

@@ -15,8 +15,8 @@ var (
 		Check:   matching(`[A-Za-z0-9]+( *, *[A-Za-z0-9]+)*`, "names of letters and digits, separated by commas"),
 	})
 	EnvExchangeBooks = ExchangeDomain.setting(Setting{
-		Name: "QUOTARY_EXCHANGE_BOOKS", Deploy: "exchangeBooks",
-		Purpose: "the coins whose order books are followed too, for a view that no endpoint shows yet; none if not set",
+		Name: "QUOTARY_EXCHANGE_BOOKS", Deploy: "exchangeBooks", Default: "BTC,ETH,SOL",
+		Purpose: "the coins whose order books are followed and kept, a dollar and a half a month for each pair that an exchange has of them; none for no books",
 		Check:   matching(`[A-Za-z0-9]+( *, *[A-Za-z0-9]+)*`, "names of letters and digits, separated by commas"),
 	})
 	EnvExchangeMinutes = ExchangeDomain.setting(Setting{

@@ -8,26 +8,34 @@ import (
 	"quotary/shared/market"
 )
 
-// books keeps the view of order books. One of which nothing has come for a while, as it is
-// not followed any more or as changes of it are missing, is dropped: it may be wrong by now.
+// books keeps the view of order books. One that is lost, or of which nothing has come for
+// [pairbooks.StaleAfter], stays without its levels: who asks for it learns that it is followed. It
+// is dropped when it is not followed any more.
 type books struct {
 	engine.Defaults[*Batch]
 	pace
-	byPair map[string]knownBook
+	byPair map[string]*knownBook
 	newest int64 // time of the last change, ms
 }
 
 type knownBook struct {
-	market.PairBook
+	pairbooks.Book
 	came time.Time
 }
 
 const (
-	booksEvery = 5 * time.Second // between two views, and between two deliveries of a book
-	bookFor    = time.Minute     // without a delivery a book is dropped
+	booksEvery = pairbooks.Every // between two deliveries of a book
+
+	// leastLevels is how many levels of a side must be known, the best: fewer are no book. All
+	// that are known are kept.
+	leastLevels = 100
+
+	// bookFollowed is how long a book is held to be followed of which nothing comes: longer
+	// than a connection is lost in most cases.
+	bookFollowed = time.Hour
 )
 
-func newBooks() *books { return &books{byPair: map[string]knownBook{}} }
+func newBooks() *books { return &books{byPair: map[string]*knownBook{}} }
 
 // Name is that of the view.
 func (*books) Name() string { return pairbooks.Name }
@@ -35,11 +43,18 @@ func (*books) Name() string { return pairbooks.Name }
 // Apply takes books. What was known at an earlier term is not restored: whole books come
 // first.
 func (p *books) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
-	for _, book := range b.Books {
-		if book.Time >= p.byPair[book.Pair].Time {
-			p.byPair[book.Pair] = knownBook{book, now}
-			p.newest, p.changed = max(p.newest, book.Time), true
+	for i := range b.Books {
+		book := &b.Books[i]
+		known := p.byPair[book.Pair]
+		if known != nil && book.Time < known.Time && !book.Lost {
+			continue
 		}
+		next := &knownBook{pairbooks.NewBook(book, now), now}
+		if book.Lost && known != nil { // the exchange's clock may be behind ours
+			next.Time = known.Time
+		}
+		p.byPair[book.Pair] = next
+		p.newest, p.changed = max(p.newest, next.Time), true
 	}
 	return nil
 }
@@ -47,27 +62,57 @@ func (p *books) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
 // Changes returns the view once in a while.
 func (p *books) Changes(now time.Time, settle bool) (c engine.Changes) {
 	for pair, book := range p.byPair {
-		if now.Sub(book.came) > bookFor {
+		switch silent := now.Sub(book.came); {
+		case silent > bookFollowed:
 			delete(p.byPair, pair)
 			p.changed = true
+		case silent > pairbooks.StaleAfter && len(book.Levels) > 0:
+			book.Levels, p.changed = nil, true
 		}
 	}
 	if !p.due(now, settle, booksEvery) {
 		return c
 	}
-	v := pairbooks.View{Time: p.newest}
+	v := pairbooks.View{Time: p.newest, Books: make(map[string]pairbooks.Book, len(p.byPair))}
 	for pair, book := range p.byPair {
-		v.Books = append(v.Books, pairbooks.Book{Pair: pair, Time: book.Time, Bids: bookLevels(book.Bids), Asks: bookLevels(book.Asks)})
+		v.Books[pair] = book.Book
 	}
 	c.Views = []engine.View{engine.ViewOf(pairbooks.Published, v)}
 	return c
 }
 
-// bookLevels are the best levels of a side.
-func bookLevels(side []market.PairLevel) []pairbooks.Level {
-	best := make([]pairbooks.Level, min(len(side), pairbooks.Levels))
-	for i := range best {
-		best[i] = pairbooks.Level{side[i].Px, side[i].Sz}
+// depths takes samples of the books, the first of each bucket of [pairbooks.SampleEvery] of the
+// exchange's clock. Behind a restart the bucket that is open may get another one.
+type depths struct {
+	engine.Defaults[*Batch]
+	taken map[string]int64 // bucket of the last sample, by pair, ms
+	books []market.PairBook
+}
+
+func newDepths() *depths { return &depths{taken: map[string]int64{}} }
+
+// Name is that of the series.
+func (*depths) Name() string { return pairbooks.SamplesName }
+
+// Apply keeps the books that are samples.
+func (p *depths) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+	for i := range b.Books {
+		book := &b.Books[i]
+		if bucket := pairbooks.SampleEvery.StartMs(book.Time); !book.Lost && bucket > p.taken[book.Pair] {
+			p.taken[book.Pair] = bucket
+			p.books = append(p.books, *book)
+		}
 	}
-	return best
+	return nil
+}
+
+// Changes returns a row of each sample.
+func (p *depths) Changes(time.Time, bool) (c engine.Changes) {
+	for i := range p.books {
+		if row, ok := pairbooks.SampleRow(&p.books[i]); ok {
+			c.Fine = append(c.Fine, row)
+		}
+	}
+	p.books = nil
+	return c
 }

@@ -18,22 +18,28 @@ import (
 	"quotary/localstack/sim/trading"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testclock"
 	"quotary/shared/testing/testenv"
 )
 
-func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
+func TestTheViewHasAllLevelsOfBooksUntilTheyAreLostOrStale(t *testing.T) {
 	t.Parallel()
 	p := newBooks()
 	now := noon
+	take := func(book market.PairBook) {
+		t.Helper()
+		must.Do(t, p.Apply(&Batch{PairEvents: market.PairEvents{Books: []market.PairBook{book}}}, nil, now))
+	}
 	apply := func(pair string, at time.Time, bid int64, levels int) {
 		t.Helper()
 		book := market.PairBook{Pair: pair, Time: at.UnixMilli(), Asks: []market.PairLevel{{Px: dec(bid + 1), Sz: dec(3)}}}
 		for i := range levels {
 			book.Bids = append(book.Bids, market.PairLevel{Px: dec(bid - int64(i)), Sz: dec(2)})
 		}
-		must.Do(t, p.Apply(&Batch{PairEvents: market.PairEvents{Books: []market.PairBook{book}}}, nil, now))
+		take(book)
 	}
 	published := func() (pairbooks.View, bool) {
 		t.Helper()
@@ -44,34 +50,81 @@ func TestTheViewHasTheBestLevelsOfBooksThatChange(t *testing.T) {
 		v := must.Get(pairbooks.Published.Decode(views[0].Body))(t)
 		return v, true
 	}
+	known := func(v pairbooks.View, pair string) string {
+		b, followed, err := v.Lookup(pair, now)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case !followed:
+			return "not followed"
+		case b.Lost:
+			return "lost"
+		}
+		return "known"
+	}
 	apply("b:x", now, 500, 150)
 	apply("a:x", now, 600, 1)
 	apply("b:x", now.Add(-time.Second), 900, 1) // late
 	v, ok := published()
-	b, _ := v.Lookup("b:x")
-	if !ok || len(v.Books) != 2 || len(b.Bids) != pairbooks.Levels || !b.Bids[0][0].Equal(dec(500)) || !b.Bids[99][0].Equal(dec(401)) || !b.Asks[0][1].Equal(dec(3)) || v.Time != now.UnixMilli() {
-		t.Fatalf("%+v", v)
+	b, _, err := v.Lookup("b:x", now)
+	if !ok || err != nil || len(v.Books) != 2 || len(b.Bids) != 150 || !b.Bids[0].Px.Equal(dec(500)) || !b.Bids[149].Px.Equal(dec(351)) || !b.Asks[0].Sz.Equal(dec(3)) || v.Time != now.UnixMilli() || b.Time != v.Time {
+		t.Fatalf("%v, %+v", err, v)
 	}
 	apply("a:x", now.Add(58*time.Second), 601, 1) // of a clock that is ahead
 	if _, ok := published(); ok {
 		t.Error("a second view comes at once")
 	}
 	now = now.Add(booksEvery)
-	if v, _ = published(); len(v.Books) != 2 {
-		t.Errorf("of two books there are %+v", v)
+	take(market.PairBook{Pair: "a:x", Time: now.UnixMilli(), Lost: true})
+	if v, _ = published(); known(v, "a:x") != "lost" || known(v, "b:x") != "known" || known(v, "c:x") != "not followed" {
+		t.Errorf("a book that is lost is %s, the other %s", known(v, "a:x"), known(v, "b:x"))
 	}
-	now = now.Add(bookFor)
+	now = now.Add(pairbooks.StaleAfter)
+	if known(v, "b:x") != "lost" {
+		t.Error("a book that stands still is read out of an old view")
+	}
 	apply("a:x", now, 602, 1)
-	if v, _ = published(); len(v.Books) != 1 || v.Books[0].Pair != "a:x" {
-		t.Errorf("of a book that stands still there is %+v", v)
+	if v, _ = published(); known(v, "a:x") != "known" || known(v, "b:x") != "lost" || v.Books["b:x"].Levels != nil {
+		t.Errorf("a book that came again is %s, one that stands still %s", known(v, "a:x"), known(v, "b:x"))
 	}
-	now = now.Add(bookFor + 1)
-	if v, ok = published(); !ok || len(v.Books) != 0 {
+	now = now.Add(pairbooks.StaleAfter + 1)
+	if v, ok = published(); !ok || known(v, "a:x") != "lost" {
 		t.Errorf("where nothing comes any more there is %+v", v)
 	}
 	now = now.Add(booksEvery)
 	if _, ok := published(); ok {
 		t.Error("nothing has changed, and a view comes")
+	}
+	now = now.Add(bookFollowed)
+	if v, ok = published(); !ok || len(v.Books) != 0 {
+		t.Errorf("books that are not followed any more are %+v", v)
+	}
+}
+
+func TestASampleIsTakenOfTheFirstBookOfABucket(t *testing.T) {
+	t.Parallel()
+	p := newDepths()
+	at := noon.UnixMilli()
+	book := func(ms int64, lost bool) market.PairBook {
+		return market.PairBook{Pair: "b:x", Time: ms, Lost: lost, Bids: []market.PairLevel{{Px: dec(ms % 100_000), Sz: dec(2)}}}
+	}
+	var rows []store.SeriesRow
+	for _, one := range []market.PairBook{book(at+1, true), book(at+2, false), book(at+9_999, false), book(at+10_000, false), book(at+7, false), book(at+40_001, false)} {
+		must.Do(t, p.Apply(&Batch{PairEvents: market.PairEvents{Books: []market.PairBook{one}}}, nil, noon))
+		rows = append(rows, p.Changes(noon, false).Fine...)
+	}
+	series := storetest.Open(t).Series
+	storetest.PutSeries(t, series, rows...)
+	got := must.Get(pairbooks.Samples(t.Context(), series, "b:x", time.Time{}, time.Time{}, 100, false))(t)
+	var times []int64
+	for _, one := range got {
+		times = append(times, one.Time-at)
+		if len(one.Bids) != 1 || !one.Bids[0].Px.Equal(dec(one.Time%100_000)) {
+			t.Errorf("%+v", one)
+		}
+	}
+	if !slices.Equal(times, []int64{2, 10_000, 40_001}) {
+		t.Errorf("samples are of %v", times)
 	}
 }
 
@@ -128,17 +181,17 @@ func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		for _, b := range v.Books {
-			book := market.PairBook{Pair: b.Pair, Time: b.Time}
-			for _, l := range b.Bids {
-				book.Bids = append(book.Bids, market.PairLevel{Px: l[0], Sz: l[1]})
+		for pair := range v.Books {
+			book, _, err := v.Lookup(pair, time.Now())
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, l := range b.Asks {
-				book.Asks = append(book.Asks, market.PairLevel{Px: l[0], Sz: l[1]})
+			if book.Lost {
+				continue
 			}
-			sourcetest.IsBook(t, markets[b.Pair], followed[b.Pair], book, pairbooks.Levels)
-			if b.Time >= from {
-				seen[b.Pair] = true
+			sourcetest.IsBook(t, markets[pair], followed[pair], book, pairbooks.MaxLevels)
+			if book.Time >= from {
+				seen[pair] = true
 			}
 		}
 		return len(seen) == len(markets)
@@ -157,4 +210,18 @@ func TestTheViewHasTheBooksOfAllExchanges(t *testing.T) {
 		}
 		return true
 	})
+	for _, s := range sources {
+		if s.Stats.Reconnects.Load() > 0 {
+			t.Errorf("%s has connected again for a missing update", s.Name)
+		}
+	}
+	for pair, m := range markets {
+		samples := must.Get(pairbooks.Samples(t.Context(), w.config.Stores.Series, pair, time.Time{}, time.Time{}, 1000, false))(t)
+		if len(samples) == 0 {
+			t.Errorf("%s has no samples", pair)
+		}
+		for _, one := range samples {
+			sourcetest.IsBook(t, m, followed[pair], one, pairbooks.SampleLevels)
+		}
+	}
 }

@@ -23,6 +23,7 @@ func holds(b *Batch, say func(catalog.Need)) {
 	}
 	sayOf(say, b.Interests, func(i *market.PairInterest) string { return i.Pair }, catalog.ExchangeInterest)
 	sayOf(say, b.Ratios, func(r *market.PairRatio) string { return r.Pair }, catalog.ExchangeRatios)
+	sayOf(say, b.Books, func(b *market.PairBook) string { return b.Pair }, catalog.ExchangeBooks)
 	sayOf(say, b.Liquidations, func(l *market.PairLiquidation) string { return l.Pair }, catalog.ExchangeLiquidations)
 }
 

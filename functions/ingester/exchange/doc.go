@@ -14,7 +14,8 @@
 //	                   (the domain perp keeps the interest of its own pairs, which is read for sums)
 //	series pairliquidations, liquidationorders, view pairliquidations
 //	                   what was liquidated: sums, single orders, the last 24 hours
-//	view pairbooks     the order books that are followed
+//	view pairbooks     the order books that are followed, all levels that are known
+//	series pairdepth   samples of them every ten seconds (see pairbooks)
 //
 // # How K-lines come about
 //

@@ -28,7 +28,7 @@ type Config struct {
 
 	Exchanges []string              // by their names in venues.go; empty follows none
 	Coins     []string              // whose pairs with USDT are followed, spot and perpetual, in upper case
-	Books     []string              // coins whose order books are followed, likewise
+	Books     []string              // coins whose order books are followed, likewise; empty follows none
 	Depth     Depth                 // how much of the past is kept
 	Refresh   time.Duration         // between writes of the rows of open buckets
 	ListEvery time.Duration         // between two looks at what pairs trade; 0 means an hour
@@ -47,7 +47,7 @@ func Settings(env *config.Env) Config {
 	return Config{
 		Exchanges: names(env.Text(catalog.EnvExchanges)),
 		Coins:     names(strings.ToUpper(cmp.Or(env.Text(catalog.EnvExchangeCoins), mostTraded))),
-		Books:     names(strings.ToUpper(env.Text(catalog.EnvExchangeBooks))),
+		Books:     booksOf(env.Text(catalog.EnvExchangeBooks)),
 		Depth: Depth{
 			Minutes: env.Int(catalog.EnvExchangeMinutes),
 			Hours:   env.Int(catalog.EnvExchangeHours),
@@ -57,6 +57,17 @@ func Settings(env *config.Env) Config {
 		Refresh: env.Duration(catalog.EnvExchangeRefresh),
 		URLs:    urls,
 	}
+}
+
+// noBooks is the setting that follows none.
+const noBooks = "none"
+
+// booksOf reads the coins whose books are followed.
+func booksOf(setting string) []string {
+	if strings.EqualFold(setting, noBooks) {
+		return nil
+	}
+	return names(strings.ToUpper(setting))
 }
 
 func (c Config) listEvery() time.Duration { return cmp.Or(c.ListEvery, time.Hour) }

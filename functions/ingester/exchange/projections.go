@@ -32,6 +32,7 @@ func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 		newRatios(market.MarginLoans),
 		newLiquidations(leftOut),
 		newBooks(),
+		newDepths(),
 		new(firedAlerts),
 		new(strategyRows),
 	}

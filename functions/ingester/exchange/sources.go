@@ -39,10 +39,11 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 	if of, ok := v.Venue.(Books); ok && len(c.Books) > 0 {
 		stats := new(source.Stats)
 		stream := func(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-			return of.FollowBooks(ctx, pairs, source.Books{Levels: pairbooks.Levels, Every: booksEvery}, stats, sink)
+			return of.FollowBooks(ctx, pairs, source.Books{Levels: leastLevels, Most: pairbooks.MaxLevels, Every: booksEvery}, stats, sink)
 		}
 		all = append(all, engine.Source[*Batch]{
 			Name: v.Name + " books", Stats: stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Books, stream}.follow,
+			Brings: v.brings(catalog.ExchangeBooks),
 		})
 	}
 	return all
