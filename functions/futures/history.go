@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/followrequests"
+	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
@@ -31,6 +32,7 @@ type reader struct {
 	perps     *store.View[tickers.View]
 	contexts  *store.View[market.Contexts] // of the perpetual exchange
 	coins     *store.View[coins.View]
+	books     *store.View[pairbooks.View]
 	lookup    *pairlookup.Pairs
 
 	trends    *recent[hourOf, []market.Bar]
@@ -42,7 +44,7 @@ func newReader(series *store.Series, views *store.Views, wanted *followrequests.
 	return &reader{
 		series: series, contracts: contracts.Published.Open(views, clock), trades: pairtrades.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		perps: tickers.Published.Open(views, clock), contexts: venue.PerpContexts.Open(views, clock),
-		coins: coins.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
+		coins: coins.Published.Open(views, clock), books: pairbooks.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
 		// Some 5 KB, 10 KB and 1 MB each.
 		trends: newRecent[hourOf, []market.Bar](trendFor, 500), maps: newRecent[mapOf, catalog.LiquidationMap](mapFor, 100), estimates: newRecent[estimatesOf, catalog.EstimatedLiquidationHistory](mapFor, 10),
 	}

@@ -32,4 +32,8 @@ func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.EstimatedLiquidations, r.estimatedLiquidations)
 	api.Handle(f, catalog.FuturesInterest, r.interest)
 	api.Handle(f, catalog.LatestTrades, r.latestTrades)
+	api.Handle(f, catalog.HistoricalDepth, r.historicalDepth)
+	api.Handle(f, catalog.LatestDepth, r.latestDepth)
+	api.Handle(f, catalog.FullDepth, r.fullDepth)
+	api.Handle(f, catalog.GroupedDepth, r.groupedDepth)
 }

@@ -29,8 +29,6 @@ var (
 	// Lists the latest trades of a pair, newest first.
 	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB).needs(ExchangeTrades, VenueTrades).begins()
 
-	// Lists past order books of a pair.
-	_ = planned("GET", "/upgrade/v2/futures/historical-depth", Futures, grant("trading_pair:HISTORICAL_DEPTH"), EnvelopeB)
 	// Lists large resting orders of a pair and what became of them.
 	_ = planned("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB)
 )

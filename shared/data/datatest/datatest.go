@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/klines"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/orders"
+	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/topfills"
 	"quotary/shared/market"
@@ -51,6 +52,15 @@ func PutFunding(t storetest.T, s *store.Series, hours ...funding.Hour) {
 func PutPairKlines(t storetest.T, s *store.Series, pair string, i market.Interval, candles ...market.Candle) {
 	t.Helper()
 	storetest.PutSeries(t, s, rowsOf(candles, func(c *market.Candle) store.SeriesRow { return pairklines.Row(pair, i, c) })...)
+}
+
+// PutPairDepth writes samples of the books of any pairs.
+func PutPairDepth(t storetest.T, s *store.Series, books ...market.PairBook) {
+	t.Helper()
+	storetest.PutSeries(t, s, rowsOf(books, func(b *market.PairBook) store.SeriesRow {
+		row, _ := pairbooks.SampleRow(b)
+		return row
+	})...)
 }
 
 // Want has a distributor ask for things until they are stored, as a request on a busy machine

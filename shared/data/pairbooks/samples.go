@@ -2,6 +2,7 @@ package pairbooks
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -64,7 +65,7 @@ func Samples(ctx context.Context, s *store.Series, pair string, from, to time.Ti
 	for i, one := range stored {
 		books[i] = market.PairBook{Pair: pair, Time: one.Time}
 		if books[i].Bids, books[i].Asks, err = unpack(one.Levels); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read the sample of %s of %d: %w", pair, one.Time, err)
 		}
 	}
 	return books, nil
