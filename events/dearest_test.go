@@ -28,6 +28,7 @@ import (
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/news"
 	"quotary/shared/data/openinterest"
+	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/payments"
@@ -295,7 +296,9 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 			return []any{"BTC"}
 		}
 		return []any{nil, "BTC"}
-	case reflect.TypeFor[catalog.PairKey](), reflect.TypeFor[catalog.Key]():
+	case reflect.TypeFor[catalog.PairKey]():
+		return []any{busyPair, perpKey}
+	case reflect.TypeFor[catalog.Key]():
 		if name == "symbol" || name == "dbkey" || name == "dbKey" {
 			return []any{busyPair, perpKey, followedKey}
 		}
@@ -360,6 +363,19 @@ const followedKey = "btcusdt:binance"
 const busyID = int64(77)
 
 func numbered(n int) string { return fmt.Sprintf("0x%040x", n) }
+
+// sampledBooks are samples of the book of the busy pair until now, ms.
+func sampledBooks(now int64, n int) (list []market.PairBook) {
+	for i := range n {
+		b := market.PairBook{Pair: busyPair, Time: pairbooks.SampleEvery.StartMs(now) - int64(i)*10_000}
+		for l := range int64(pairbooks.SampleLevels) {
+			b.Bids = append(b.Bids, market.PairLevel{Px: market.DecimalFromInt(64_000 - l), Sz: market.DecimalFromInt(100 + l)})
+			b.Asks = append(b.Asks, market.PairLevel{Px: market.DecimalFromInt(64_001 + l), Sz: market.DecimalFromInt(100 + l)})
+		}
+		list = append(list, b)
+	}
+	return list
+}
 
 // fill stores the world, as the ingester would.
 func (w busyWorld) fill(c *costs, now int64) {
@@ -457,6 +473,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 	}
 	datatest.PutOpenInterest(c.t, series, open...)
 	datatest.PutBookDepth(c.t, series, depth...)
+	datatest.PutPairDepth(c.t, series, sampledBooks(now, min(w.rows, 1001))...)
 	for _, interval := range whales.Intervals {
 		for n := range int64(w.rows) {
 			ms := now - n*(interval.NextMs(0)-interval.StartMs(0))

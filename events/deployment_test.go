@@ -30,6 +30,7 @@ import (
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/openpositions"
+	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/tickers"
@@ -118,6 +119,9 @@ func deploy(t *testing.T) *deployment {
 	listed := pairs.View{Pairs: []pairs.Pair{{Pair: market.Pair{Key: "btcswapusdt:binance", Base: "BTC", Swap: true}}, {Pair: market.Pair{Key: otherKey, Base: "ETH", Swap: true}}, {Pair: market.Pair{Key: followedKey, Base: "BTC"}, Followed: true}}}
 	storetest.Publish(t, d.views, pairs.Published, listed)
 	storetest.Publish(t, d.views, pairtrades.Published, pairtrades.View{})
+	level := market.PairLevel{Px: market.DecimalFromInt(64_000), Sz: market.DecimalFromInt(1)}
+	storetest.Publish(t, d.views, pairbooks.Published, pairbooks.NewView(time.Now().Add(time.Hour), // so that it is not stale whenever it is read
+		market.PairBook{Pair: "btcswapusdt:binance", Time: time.Now().UnixMilli(), Bids: []market.PairLevel{level}}))
 	// The account of the samples is known, and the venue is to be asked about it again.
 	must.Do(t, d.Series().Put(t.Context(), []store.SeriesRow{accounts.Row(&market.Account{Address: sampleAddress, Anchored: 1})}))
 	// A perpetual of the perpetual exchange has just traded.
