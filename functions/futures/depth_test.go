@@ -38,7 +38,10 @@ func TestDepthIsThatOfTheBookAsItIsNow(t *testing.T) {
 	}
 	b := bookAt(t, w.Now().Add(-time.Second), 1500)
 	lost := market.PairBook{Pair: "ethswapusdt:binance", Time: b.Time, Lost: true}
-	storetest.Publish(t, w.views, pairbooks.Published, pairbooks.NewView(w.Now(), b, lost))
+	small := bookAt(t, w.Now().Add(-time.Second), 2)
+	small.Pair = "btcusdt:binance"
+	storetest.Publish(t, w.views, pairbooks.Published, pairbooks.NewView(w.Now(), b, small, lost))
+	w.Get(t, w.SubKey, base+"/full-depth?dbKey=btcusdt:binance").Golden(t, "full-depth")
 	w.Get(t, w.SubKey, base+"/latest-depth?dbKey=BTCSWAPUSDT:binance&size=3").Golden(t, "latest-depth")
 	w.Get(t, w.SubKey, base+"/full-depth/grouped?dbKey="+btc).Golden(t, "grouped-depth")
 	if d := get("/latest-depth?symbol=" + btc); d.Time != b.Time || len(d.Bids) != 50 || len(d.Asks) != 50 || d.Bids[0] != (catalog.DepthLevel{"70000", "0.01"}) || d.Asks[1] != (catalog.DepthLevel{"70001.5", "1.2"}) {

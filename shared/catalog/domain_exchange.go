@@ -16,7 +16,7 @@ var (
 	})
 	EnvExchangeBooks = ExchangeDomain.setting(Setting{
 		Name: "QUOTARY_EXCHANGE_BOOKS", Deploy: "exchangeBooks", Default: "BTC,ETH,SOL",
-		Purpose: "the coins whose order books are followed and kept, a dollar and a half a month for each pair that an exchange has of them; none for no books",
+		Purpose: "the coins whose order books are followed and sampled, for some 25 to 45 cents a month for each of their pairs; none follows no book",
 		Check:   matching(`[A-Za-z0-9]+( *, *[A-Za-z0-9]+)*`, "names of letters and digits, separated by commas"),
 	})
 	EnvExchangeMinutes = ExchangeDomain.setting(Setting{

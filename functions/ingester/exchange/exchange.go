@@ -94,6 +94,16 @@ func (c Config) Domain(host engine.Host) engine.Domain {
 	return engine.Domain{Name: Name, Begin: c.begin}
 }
 
+// bookGaps is how often books were lost, of all sources of them.
+func bookGaps(sources []engine.Source[*Batch]) (gaps int64) {
+	for _, s := range sources {
+		if strings.HasSuffix(s.Name, booksSource) {
+			gaps += s.Stats.Gaps.Load()
+		}
+	}
+	return gaps
+}
+
 // begin makes the pipeline of one term.
 func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) {
 	followed, err := c.venues()
@@ -111,6 +121,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		}
 		return []engine.Figure{
 			{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown},
+			{Name: metrics.BookGaps, Unit: metrics.Count, Value: bookGaps(p.Sources), Grows: true},
 			{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: leftOut.Load(), Grows: true},
 		}
 	}

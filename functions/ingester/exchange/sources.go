@@ -42,12 +42,15 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 			return of.FollowBooks(ctx, pairs, source.Books{Levels: leastLevels, Most: pairbooks.MaxLevels, Every: booksEvery}, stats, sink)
 		}
 		all = append(all, engine.Source[*Batch]{
-			Name: v.Name + " books", Stats: stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Books, stream}.follow,
+			Name: v.Name + booksSource, Stats: stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Books, stream}.follow,
 			Brings: v.brings(catalog.ExchangeBooks),
 		})
 	}
 	return all
 }
+
+// booksSource is how the names of the sources of books end.
+const booksSource = " books"
 
 // pauses are those between tries of what an exchange refuses for good reasons or none.
 var pauses = backoff.Backoff{Min: time.Second, Max: time.Minute}

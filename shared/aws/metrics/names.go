@@ -56,6 +56,10 @@ const (
 // out, as their kind of contract, their status or their name is not known.
 const UnknownMarkets = "UnknownMarkets"
 
+// BookGaps, of the domain exchange, is how often order books were lost, as an update of them was
+// missing or wrong.
+const BookGaps = "BookGaps"
+
 // LiquidationsLeftOut, of the domains exchange and perp, is how many liquidations were left out, as
 // those of one pair and minute before them take all the room of a row.
 const LiquidationsLeftOut = "LiquidationsLeftOut"
