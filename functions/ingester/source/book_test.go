@@ -2,6 +2,8 @@ package source
 
 import (
 	"context"
+	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -495,5 +497,62 @@ func TestTheWorkOfAnUpdateIsThatOfItsLevelsAndTheBook(t *testing.T) {
 		if s.bounded == (name == "those that are there") {
 			t.Errorf("%s: that others are left out: %t", name, s.bounded)
 		}
+	}
+}
+
+// BenchmarkBookUpdate reads the levels of an update as long as half of those of a recorded session
+// are, 12 a side near the best prices, and applies it to a book of 1,000 levels a side; with
+// "summed" it has a checksum, too.
+func BenchmarkBookUpdate(b *testing.B) {
+	sum := func(bids, asks []market.PairLevel) int32 {
+		text := make([]byte, 0, 4096)
+		for _, side := range [...][]market.PairLevel{bids, asks} {
+			for _, l := range side {
+				text, _ = l.Px.AppendText(text)
+				text, _ = l.Sz.AppendText(text)
+			}
+		}
+		return int32(crc32.ChecksumIEEE(text)) //nolint:gosec // the bits are read as signed
+	}
+	for name, checksum := range map[string]func(bids, asks []market.PairLevel) int32{"plain": nil, "summed": sum} {
+		b.Run(name, func(b *testing.B) {
+			f := follower{Stream: &Stream{Stats: new(Stats), Books: &Books{Checksum: checksum}}, pairs: map[string]*followedPair{"X": {Pair: market.Pair{Symbol: "X"}}}}
+			k := f.keepBooks()
+			whole := BookUpdate{Symbol: "X", Snapshot: true, Last: 1}
+			for n := range int64(1000) {
+				whole.Bids = append(whole.Bids, level(600_000-n, 7))
+				whole.Asks = append(whole.Asks, level(600_001+n, 7))
+			}
+			k.apply(&whole)
+			var frames [16][2]string
+			for i := range frames {
+				for s, px := range [...]int{600_000 - i, 600_001 + i} {
+					var levels []string
+					for n := range 12 {
+						levels = append(levels, fmt.Sprintf(`["%d","%d.%03d"]`, px+(2*s-1)*3*n, (i+n)%5, i*n%1000+1))
+					}
+					frames[i][s] = "[" + strings.Join(levels, ",") + "]"
+				}
+			}
+			var u BookUpdate
+			n := int64(1)
+			b.ReportAllocs()
+			for b.Loop() {
+				u.Reset()
+				bids, asks := jsonscan.New(frames[n%16][0]), jsonscan.New(frames[n%16][1])
+				if !ReadLevels(&bids, &u.Bids) || !ReadLevels(&asks, &u.Asks) {
+					b.Fatal("the levels cannot be read")
+				}
+				u.Symbol, u.Prev, u.First, u.Last = "X", n, n+1, n+1
+				if checksum != nil {
+					checksum(k.order[0].bids.top(), k.order[0].asks.top())
+				}
+				k.apply(&u)
+				n++
+			}
+			if k.order[0].last != n {
+				b.Fatalf("at number %d, want %d", k.order[0].last, n)
+			}
+		})
 	}
 }
