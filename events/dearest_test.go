@@ -296,10 +296,8 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 			return []any{"BTC"}
 		}
 		return []any{nil, "BTC"}
-	case reflect.TypeFor[catalog.PairKey]():
-		return []any{busyPair, perpKey}
-	case reflect.TypeFor[catalog.Key]():
-		if name == "symbol" || name == "dbkey" || name == "dbKey" {
+	case reflect.TypeFor[catalog.PairKey](), reflect.TypeFor[catalog.Key]():
+		if name == "symbol" || name == "dbkey" || name == "dbKey" || name == "key" && scalar == reflect.TypeFor[catalog.PairKey]() {
 			return []any{busyPair, perpKey, followedKey}
 		}
 	case reflect.TypeFor[catalog.Millis](), reflect.TypeFor[catalog.Seconds]():
