@@ -55,7 +55,7 @@ func TestDepthIsThatOfTheBookAsItIsNow(t *testing.T) {
 	for _, path := range []string{"/latest-depth?", "/full-depth?", "/full-depth/grouped?"} {
 		a := w.Get(t, w.SubKey, base+path+"dbKey=btcusdt:huobipro")
 		var body struct{ Code, Msg string }
-		must.Do(t, json.Unmarshal([]byte(a.Body), &body))
+		must.Do(t, json.Unmarshal(a.Body, &body))
 		if a.Status != http.StatusBadRequest || body.Msg != "Invalid dbKey: depth data not found" || body.Code != "400" {
 			t.Errorf("%s of a venue without depth: %d %s", path, a.Status, a.Body)
 		}
