@@ -121,7 +121,7 @@ func (s *bookSession) replay(t *testing.T) (compared int) {
 			return
 		}
 		defer conn.CloseNow()
-		defer stop() // before the connection is lost
+		defer stop()                                                                 // before the connection is lost
 		_ = conn.Write(ctx, websocket.MessageText, []byte(`{"result":null,"id":1}`)) // the next fails too
 		last := int64(0)
 		for _, frame := range s.frames {
