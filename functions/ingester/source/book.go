@@ -272,8 +272,23 @@ func (s *side) sorted(changes, levels []market.PairLevel) []market.PairLevel {
 			s.bound(true)
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b market.PairLevel) int { return s.compare(a, b.Px) })
+	// Exchanges mostly write a side from the best price on, each once.
+	if s.bestFirst(changes) {
+		slices.Reverse(changes)
+	} else {
+		slices.SortStableFunc(changes, func(a, b market.PairLevel) int { return s.compare(a, b.Px) })
+	}
 	return changes
+}
+
+// bestFirst reports whether each level is worse than the one before it.
+func (s *side) bestFirst(levels []market.PairLevel) bool {
+	for i := 1; i < len(levels); i++ {
+		if s.compare(levels[i], levels[i-1].Px) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // compare is below 0 for a level that is worse than a price.
