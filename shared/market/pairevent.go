@@ -12,6 +12,7 @@ type PairEvents struct {
 	Liquidations []PairLiquidation
 	Ratios       []PairRatio
 	Books        []PairBook
+	LargeLevels  []LargeLevels
 }
 
 // Merge appends events that came later. Of the books of a pair the newest stays alone.
@@ -22,6 +23,7 @@ func (e *PairEvents) Merge(later *PairEvents) {
 	e.Interests = append(e.Interests, later.Interests...)
 	e.Liquidations = append(e.Liquidations, later.Liquidations...)
 	e.Ratios = append(e.Ratios, later.Ratios...)
+	e.LargeLevels = append(e.LargeLevels, later.LargeLevels...)
 	for i := range later.Books {
 		e.keep(&later.Books[i])
 	}
@@ -38,14 +40,14 @@ func (e *PairEvents) keep(book *PairBook) {
 
 // Len is the number of events.
 func (e *PairEvents) Len() int {
-	return len(e.Trades) + len(e.Tickers) + len(e.Fundings) + len(e.Interests) + len(e.Liquidations) + len(e.Ratios) + len(e.Books)
+	return len(e.Trades) + len(e.Tickers) + len(e.Fundings) + len(e.Interests) + len(e.Liquidations) + len(e.Ratios) + len(e.Books) + len(e.LargeLevels)
 }
 
 // Reset empties e and keeps the room.
 func (e *PairEvents) Reset() {
 	e.Trades, e.Tickers, e.Fundings = e.Trades[:0], e.Tickers[:0], e.Fundings[:0]
 	e.Interests, e.Liquidations, e.Ratios = e.Interests[:0], e.Liquidations[:0], e.Ratios[:0]
-	e.Books = e.Books[:0]
+	e.Books, e.LargeLevels = e.Books[:0], e.LargeLevels[:0]
 }
 
 // Newest is the time of the newest event, ms; 0 without one.
@@ -71,6 +73,9 @@ func (e *PairEvents) Newest() (newest int64) {
 	for i := range e.Books {
 		newest = max(newest, e.Books[i].Time)
 	}
+	for i := range e.LargeLevels {
+		newest = max(newest, e.LargeLevels[i].Time)
+	}
 	return newest
 }
 
@@ -84,6 +89,7 @@ func (e *PairEvents) DropAfter(latest int64) int {
 	e.Liquidations = slices.DeleteFunc(e.Liquidations, func(l PairLiquidation) bool { return l.Time > latest })
 	e.Ratios = slices.DeleteFunc(e.Ratios, func(r PairRatio) bool { return r.Time > latest })
 	e.Books = slices.DeleteFunc(e.Books, func(b PairBook) bool { return b.Time > latest })
+	e.LargeLevels = slices.DeleteFunc(e.LargeLevels, func(l LargeLevels) bool { return l.Time > latest })
 	return before - e.Len()
 }
 

@@ -35,5 +35,7 @@ func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 		newDepths(),
 		new(firedAlerts),
 		new(strategyRows),
+		newLargeOrders(),
+		newTakerRuns(),
 	}
 }
