@@ -31,6 +31,7 @@ const (
 
 type world struct {
 	*apitest.World
+	log    *store.Log
 	series *store.Series
 	views  *store.Views
 	wanted *followrequests.Store
@@ -43,7 +44,8 @@ func newWorld(t testing.TB) *world {
 	w.World = apitest.Open(t, catalog.Futures, func(open *apitest.World) {
 		w.series, w.views = open.Series(), open.Views(t)
 		w.wanted = followrequests.Pairs.Open(open.Documents)
-		w.reader = newReader(w.series, w.views, w.wanted, open.Now)
+		w.log = open.Log()
+		w.reader = newReader(w.log, w.series, w.views, w.wanted, open.Now)
 		w.reader.register(open.Family)
 	})
 	return w

@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/followrequests"
+	"quotary/shared/data/largeorders"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
@@ -25,6 +26,8 @@ import (
 
 // reader answers from what is stored of perpetuals.
 type reader struct {
+	log       *store.Log
+	large     *store.View[largeorders.View]
 	series    *store.Series
 	contracts *store.View[contracts.View]
 	trades    *store.View[pairtrades.View]
@@ -40,8 +43,9 @@ type reader struct {
 	estimates *recent[estimatesOf, catalog.EstimatedLiquidationHistory]
 }
 
-func newReader(series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
+func newReader(log *store.Log, series *store.Series, views *store.Views, wanted *followrequests.Store, clock func() time.Time) *reader {
 	return &reader{
+		log: log, large: largeorders.Published.Open(views, clock),
 		series: series, contracts: contracts.Published.Open(views, clock), trades: pairtrades.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		perps: tickers.Published.Open(views, clock), contexts: venue.PerpContexts.Open(views, clock),
 		coins: coins.Published.Open(views, clock), books: pairbooks.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),

@@ -17,7 +17,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newReader(o.Series(), views, followrequests.Pairs.Open(o.Documents), o.Clock).register(o.Family)
+		newReader(o.Log(), o.Series(), views, followrequests.Pairs.Open(o.Documents), o.Clock).register(o.Family)
 		return nil
 	}))
 }
@@ -36,4 +36,5 @@ func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.LatestDepth, r.latestDepth)
 	api.Handle(f, catalog.FullDepth, r.fullDepth)
 	api.Handle(f, catalog.GroupedDepth, r.groupedDepth)
+	api.Handle(f, catalog.SuperDepths, r.superDepths)
 }

@@ -29,11 +29,11 @@ var (
 	// Lists the latest trades of a pair, newest first.
 	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB).needs(ExchangeTrades, VenueTrades).begins()
 
-	// Lists large resting orders of a pair and what became of them.
-	_ = planned("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB)
+	// Lists large resting orders of a pair and what became of them, newest first.
+	SuperDepths = route[SuperDepthsIn, []SuperDepth]("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB).needs(ExchangeTrades, VenueTrades)
 )
 
-var _ = does(Futures, readSeries, loadSeries, readViews,
+var _ = does(Futures, readLog, readSeries, loadSeries, readViews,
 	askIngester) // for pairs
 
 // FundingRatesIn selects the funding rate of a perpetual in buckets: what its exchange

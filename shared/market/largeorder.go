@@ -62,11 +62,15 @@ var (
 
 // ID names an order among those of its pair.
 func (o *LargeOrder) ID() string {
-	side := "ask"
+	return strconv.FormatInt(o.Start, 10) + "-" + o.Kind() + "-" + o.Px.String()
+}
+
+// Kind is bid or ask.
+func (o *LargeOrder) Kind() string {
 	if o.Side == Buy {
-		side = "bid"
+		return "bid"
 	}
-	return strconv.FormatInt(o.Start, 10) + "-" + side + "-" + o.Px.String()
+	return "ask"
 }
 
 // Over reports whether it rests no more, or is not seen any more.

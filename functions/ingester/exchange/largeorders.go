@@ -43,7 +43,7 @@ func (p *largeOrders) Restore(views map[string][]byte) error {
 	}
 	for i := range v.Pairs {
 		pair := &v.Pairs[i]
-		running, _, err := v.Running(pair.Key)
+		running, err := v.Running(pair.Key)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 	if of, ok := v.Venue.(Books); ok && len(c.Books) > 0 {
 		stats := new(source.Stats)
 		stream := func(ctx context.Context, pairs []market.Pair, sink source.EventSink) error {
-			return of.FollowBooks(ctx, pairs, source.Books{Levels: leastLevels, Most: pairbooks.MaxLevels, Every: booksEvery}, stats, sink)
+			return of.FollowBooks(ctx, pairs, source.Books{Levels: leastLevels, Most: pairbooks.MaxLevels, Every: booksEvery, LargeFrom: largeFrom}, stats, sink)
 		}
 		all = append(all, engine.Source[*Batch]{
 			Name: v.Name + booksSource, Stats: stats, NoCheckpoint: true, Follow: pushes{c, v, lists, c.Books, stream}.follow,
@@ -51,6 +51,9 @@ func (c Config) sources(v venue, lists *lister, wanted *wantedPairs) []engine.So
 
 // booksSource is how the names of the sources of books end.
 const booksSource = " books"
+
+// largeFrom is from which value a level of a pair is large.
+func largeFrom(pair market.Pair) market.Decimal { return market.LargeFrom(pair.Coin()) }
 
 // pauses are those between tries of what an exchange refuses for good reasons or none.
 var pauses = backoff.Backoff{Min: time.Second, Max: time.Minute}

@@ -29,6 +29,10 @@ type Books struct {
 	// Checksum is what the venue makes of the best [ChecksumLevels] of each side, the best first,
 	// to tell it with updates; nil where it tells none.
 	Checksum func(bids, asks []market.PairLevel) int32
+
+	// LargeFrom is the value in US dollars from which a level of a pair is large, and its changes
+	// delivered as [market.LargeLevels]; nil delivers none.
+	LargeFrom func(market.Pair) market.Decimal
 }
 
 // ChecksumLevels is of how many levels of a side checksums are, where as many are known.
@@ -67,10 +71,11 @@ type keptBooks struct {
 type keptBook struct {
 	book
 	market.Pair
-	delivered     int64 // number of the change that was delivered last
-	deliveredTime int64 // time of it, ms
-	saidLost      bool  // that it is not known, since it was delivered
-	begun         bool  // it was known on this connection
+	delivered     int64        // number of the change that was delivered last
+	deliveredTime int64        // time of it, ms
+	saidLost      bool         // that it is not known, since it was delivered
+	begun         bool         // it was known on this connection
+	large         *largeLevels // nil where nobody wants them
 
 	// They belong to who asks for books.
 	tries int       // to ask for it in a row, none of which made it fine for long
@@ -81,6 +86,9 @@ func (f *follower) keepBooks() *keptBooks {
 	k := &keptBooks{Books: f.Books, follower: f, bySymbol: make(map[string]*keptBook, len(f.pairs)), wanted: make(chan struct{}, 1), renew: make(chan renewal)}
 	for symbol, pair := range f.pairs {
 		one := &keptBook{Pair: pair.Pair}
+		if k.LargeFrom != nil {
+			one.large = newLargeLevels(&one.Pair, k.LargeFrom(one.Pair))
+		}
 		k.bySymbol[symbol] = one
 		k.order = append(k.order, one)
 	}
@@ -113,6 +121,9 @@ func (k *keptBooks) apply(u *BookUpdate) {
 	switch was {
 	case applied:
 		one.begun = true
+		if one.large != nil {
+			one.large.note(u, &one.book)
+		}
 		return
 	case old:
 		return

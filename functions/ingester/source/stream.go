@@ -278,6 +278,9 @@ func (f *follower) connection(ctx context.Context) error {
 		books = f.keepBooks()
 		group.Go(func() error { return books.ask(ctx) })
 		group.Go(func() error { return books.deliver(ctx, queue) })
+		if f.Books.LargeFrom != nil {
+			group.Go(func() error { return books.deliverLarge(ctx, queue) })
+		}
 	}
 	group.Go(func() error { return f.read(ctx, conn, books, queue, answers) })
 	group.Go(func() error {

@@ -41,12 +41,12 @@ func New(c Config) *Exchange {
 		Markets: trading.Open(c.Seed, []*trading.Market{
 			{Symbol: "DOGE-USDT", Base: "DOGE", Quote: "USDT", Tick: 5, Lot: 2, MaxLots: 900_000, PerMinute: 3, Quiet: true},
 			{Symbol: "SOL-USDT", Base: "SOL", Quote: "USDT", Tick: 2, Lot: 4, MaxLots: 700_000, PerMinute: 5, Quiet: true},
-			{Symbol: "ETH-USDT-SWAP", Base: "ETH", Quote: "USDT", Swap: true, Tick: 2, Lot: 1, MaxLots: 400, PerMinute: 18},
-			{Symbol: "BTC-USDT-SWAP", Base: "BTC", Quote: "USDT", Swap: true, Tick: 1, Lot: 2, MaxLots: 300, PerMinute: 30},
+			{Symbol: "ETH-USDT-SWAP", Base: "ETH", Quote: "USDT", Swap: true, Tick: 2, Lot: 1, MaxLots: 400, Large: 6_000, PerMinute: 18},
+			{Symbol: "BTC-USDT-SWAP", Base: "BTC", Quote: "USDT", Swap: true, Tick: 1, Lot: 2, MaxLots: 300, Large: 4_000, PerMinute: 30},
 			{Symbol: "SOL-USDT-SWAP", Base: "SOL", Quote: "USDT", Swap: true, Tick: 2, Lot: 0, MaxLots: 600, PerMinute: 7, Quiet: true},
-			{Symbol: "BTC-USD-SWAP", Base: "BTC", Quote: "USD", Swap: true, Dollars: 100, Tick: 1, MaxLots: 900, PerMinute: 9},
+			{Symbol: "BTC-USD-SWAP", Base: "BTC", Quote: "USD", Swap: true, Dollars: 100, Tick: 1, MaxLots: 900, Large: 30_000, PerMinute: 9},
 			{Symbol: "BTC-USDT", Base: "BTC", Quote: "USDT", Tick: 1, Lot: 8, MaxLots: 30_000_000, PerMinute: 20},
-			{Symbol: "ETH-USDT", Base: "ETH", Quote: "USDT", Tick: 2, Lot: 6, MaxLots: 4_000_000, PerMinute: 12},
+			{Symbol: "ETH-USDT", Base: "ETH", Quote: "USDT", Tick: 2, Lot: 6, MaxLots: 4_000_000, Large: 600_000_000, PerMinute: 12},
 		}),
 		clock: c.Clock, since: c.Since.UnixMilli() / day * day, asked: map[string][]time.Time{},
 	}

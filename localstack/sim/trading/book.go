@@ -26,12 +26,7 @@ const (
 func (m *Market) Book(ms int64) (bids, asks []Level) {
 	step := ms / BookEvery
 	mid := m.price(step * BookEvery)
-	// Places are about a hundredth of a percent apart, a power of ten of ticks: they stay
-	// where they are while the price moves.
-	apart := int64(1)
-	for mid/apart >= 10*bookBroad {
-		apart *= 10
-	}
+	apart := apartAt(mid)
 	for i := range int64(bookLevels) {
 		below, above := (mid-1)/apart-i, mid/apart+1+i
 		if below > 0 {
@@ -39,7 +34,17 @@ func (m *Market) Book(ms int64) (bids, asks []Level) {
 		}
 		asks = m.rest(asks, 1, above*apart, step)
 	}
-	return bids, asks
+	return m.putLarge(bids, asks, mid, step*BookEvery)
+}
+
+// apartAt is how far apart places are: about a hundredth of a percent, a power of ten of ticks, so
+// that they stay where they are while the price moves.
+func apartAt(mid int64) int64 {
+	apart := int64(1)
+	for mid/apart >= 10*bookBroad {
+		apart *= 10
+	}
+	return apart
 }
 
 // rest appends what rests at a price, if anything does: it changes every few steps.

@@ -50,9 +50,10 @@ type Market struct {
 	Dollars int64
 
 	Tick, Lot int   // decimals of prices, and of sizes in base coins or contracts
-	MaxLots   int64 // of a trade
+	MaxLots   int64 // of a trade, but for those of large orders
 	PerMinute int64 // trades
 	Quiet     bool  // every seventh minute has none
+	Large     int64 // lots of the smallest large order; 0 has none
 
 	seed     uint64
 	base     prices.Walk // of the base coin
@@ -60,7 +61,8 @@ type Market struct {
 	thousand bool        // a thousand base coins are traded as one
 
 	mu      sync.Mutex
-	minutes map[int64]Kline // of minutes that have ended, by number
+	minutes map[int64]Kline      // of minutes that have ended, by number
+	larges  map[int64]LargeOrder // of minutes, by number
 }
 
 const minute = int64(60_000) // ms
@@ -111,6 +113,13 @@ func (m *Market) before(number int64) int64 {
 // fillsOf is how many fills the trade at a place of its minute has.
 func fillsOf(place int64) int64 { return place%3 + 1 }
 
+// timeOf is when the trade at a place of a minute is, ms.
+func (m *Market) timeOf(number, place int64) int64 {
+	h := prices.Hash(m.seed, 99, uint64(m.before(number)+place))
+	slot := minute / m.PerMinute
+	return number*minute + place*slot + int64(h%uint64(slot))
+}
+
 // trades returns the trades of a minute, by its number.
 func (m *Market) trades(number int64) []Trade {
 	if m.Quiet && number%7 == 3 {
@@ -123,15 +132,16 @@ func (m *Market) trades(number int64) []Trade {
 	}
 	fill := first / m.PerMinute * perMinute
 	list := make([]Trade, m.PerMinute)
+	large, _ := m.largeOf(number)
 	for place := range m.PerMinute {
-		h := prices.Hash(m.seed, 99, uint64(first+place))
-		slot := minute / m.PerMinute
-		at := number*minute + place*slot + int64(h%uint64(slot))
-		h = prices.Hash(h, 1)
+		at, h := m.timeOf(number, place), prices.Hash(m.seed, 99, uint64(first+place), 1)
 		t := Trade{
 			ID: first + place, Time: at, Price: max(1, m.price(at)+int64(h%7)-3),
 			Size: 1 + int64(h>>8%uint64(m.MaxLots)), BuyerMaker: h>>40%2 == 0,
 			First: fill, Last: fill + fillsOf(place) - 1,
+		}
+		if lots := large.Trades[place]; lots > 0 {
+			t.Price, t.Size, t.BuyerMaker = large.Price, lots, large.Bid
 		}
 		t.Coins = m.CoinsOf(t.Size, t.Price)
 		fill = t.Last + 1

@@ -97,26 +97,37 @@ var Published = store.ViewType[View]{Name: Name, Period: 5 * time.Second, Before
 	slices.SortFunc(v.Pairs, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
 }}
 
-// Running are the orders that rest of a pair now, and whether its book is followed.
-func (v View) Running(pair string) (list []market.LargeOrder, followed bool, err error) {
-	p, followed := dataset.Find(v.Pairs, pair, func(p *Pair) string { return p.Key })
+func (v View) find(pair string) (Pair, bool) {
+	return dataset.Find(v.Pairs, pair, func(p *Pair) string { return p.Key })
+}
+
+// Follows reports whether the book of a pair is followed.
+func (v View) Follows(pair string) bool {
+	_, followed := v.find(pair)
+	return followed
+}
+
+// Running are the orders that rest of a pair now.
+func (v View) Running(pair string) (list []market.LargeOrder, err error) {
+	p, _ := v.find(pair)
 	for i := range p.Orders {
 		o, err := p.Orders[i].Of(pair)
 		if err != nil {
-			return nil, followed, err
+			return nil, err
 		}
 		list = append(list, o)
 	}
-	return list, followed, nil
+	return list, nil
 }
 
-var log = dataset.Log[market.LargeOrder]{Name: Name, Row: row, Decode: decode}
+var log = dataset.Log[market.LargeOrder]{Name: Name, Row: row, Decode: Decode}
 
 func row(o *market.LargeOrder) store.Row {
 	return store.Row{Subject: o.Pair, Time: time.UnixMilli(o.Start), ID: o.ID(), Body: dataset.JSON(NewOrder(o))}
 }
 
-func decode(r store.Row) (o market.LargeOrder, err error) {
+// Decode reads a row.
+func Decode(r store.Row) (o market.LargeOrder, err error) {
 	s, err := dataset.FromJSON[Order](r.Body)
 	if err != nil {
 		return o, err
@@ -134,7 +145,7 @@ func AppendRows(rows []store.Row, list []market.LargeOrder) []store.Row {
 // ends the sequence.
 func Newest(ctx context.Context, l *store.Log, v View, pair string, from, to time.Time, limit int) iter.Seq2[market.LargeOrder, error] {
 	return func(yield func(market.LargeOrder, error) bool) {
-		running, _, err := v.Running(pair)
+		running, err := v.Running(pair)
 		if err != nil {
 			yield(market.LargeOrder{}, err)
 			return

@@ -1,0 +1,161 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/sourcetest"
+	"quotary/localstack/sim/binance"
+	"quotary/localstack/sim/bybit"
+	"quotary/localstack/sim/okx"
+	"quotary/localstack/sim/trading"
+	"quotary/shared/data/largeorders"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/testing/must"
+	"quotary/shared/testing/testclock"
+	"quotary/shared/testing/testenv"
+)
+
+// The lives of all large orders of the simulated exchanges, as books and trades tell them over
+// WebSockets, are those that the exchanges made up.
+func TestLargeOrdersAreThoseOfTheExchanges(t *testing.T) {
+	t.Parallel()
+	const minute = 60_000
+	began := time.UnixMilli(noon.UnixMilli() / (3 * minute) * (3 * minute)).Add(2*time.Minute + 30*time.Second)
+	clock := testclock.Running(began, 30)
+	w := newWorld(t)
+	onBinance, onOKX, onBybit := binance.New(binance.Config{Clock: clock}), okx.New(okx.Config{Clock: clock}), bybit.New(bybit.Config{Clock: clock})
+	w.config.Exchanges = []string{"binance", "okx", "bybit"}
+	w.config.URLs = map[string]string{"binance": sourcetest.Serve(t, onBinance), "okx": sourcetest.Serve(t, onOKX), "bybit": sourcetest.Serve(t, onBybit)}
+	markets := map[string]*trading.Market{
+		"btcusdt:binance": onBinance.Market("BTCUSDT", false), "btcswapusdt:binance": onBinance.Market("BTCUSDT", true), "btcswapusd:binance": onBinance.Market("BTCUSD_PERP", true),
+		"ethusdt:okex": onOKX.Market("ETH-USDT"), "btcswapusdt:okcoinfutures": onOKX.Market("BTC-USDT-SWAP"), "btcswapusd:okcoinfutures": onOKX.Market("BTC-USD-SWAP"),
+		"btcusdt:bybit": onBybit.Market(bybit.Spot, "BTCUSDT"), "ethswapusdt:bybit": onBybit.Market(bybit.Linear, "ETHUSDT"), "btcswapusd:bybit": onBybit.Market(bybit.Inverse, "BTCUSD"),
+	}
+	p := newLargeOrders()
+	var mu sync.Mutex
+	var rows []store.Row
+	known := map[string]bool{} // whose books are
+	pairs := map[string]market.Pair{}
+	sink := func(_ context.Context, events *market.PairEvents) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range events.LargeLevels {
+			known[events.LargeLevels[i].Pair] = true
+		}
+		now := clock().Add(-20 * time.Second) // of which everything has come
+		if err := p.Apply(&Batch{PairEvents: *events}, nil, now); err != nil {
+			return err
+		}
+		for _, log := range p.Changes(now, false).Log {
+			rows = append(rows, log.Rows...)
+		}
+		return nil
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	for _, v := range must.Get(w.config.venues())(t) {
+		v = onClock(v, clock)
+		var followed []market.Pair
+		for _, pair := range must.Get(v.Pairs(ctx))(t) {
+			if markets[pair.Key] != nil {
+				followed = append(followed, pair)
+				pairs[pair.Key] = pair
+			}
+		}
+		books := source.Books{Levels: 25, Every: 20 * time.Millisecond, LargeFrom: largeFrom}
+		running.Go(func() { _ = v.Follow(ctx, followed, v.Stats, sink) })
+		running.Go(func() { _ = v.Venue.(Books).FollowBooks(ctx, followed, books, new(source.Stats), sink) })
+	}
+	testenv.Until(t, "all books are known", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(known) == len(markets)
+	})
+	from := clock().Add(time.Minute).UnixMilli()/(3*minute)*(3*minute) + 3*minute
+	until := from + 4*minute // two of each market
+	testenv.Until(t, "the orders are over", func() bool { return clock().UnixMilli() > until+30_000 })
+	stop()
+	running.Wait()
+
+	var got, want []string
+	for _, row := range rows {
+		order := largeorders.Order{}
+		o := must.Get(largeorders.Decode(row))(t)
+		if o.Start >= from && o.Start < until {
+			order = largeorders.NewOrder(&o)
+			order.Near = nil
+			got = append(got, show(o.Pair, order, o.State(o.End), o.Bait()))
+		}
+	}
+	states := map[market.LargeState]bool{}
+	for key, m := range markets {
+		for _, o := range m.LargeOrders(from, until) {
+			if key == "btcusdt:binance" { // whose books change once a second
+				o.Start, o.End = (o.Start+999)/1000*1000, (o.End+999)/1000*1000
+			}
+			order, bait := truthOf(t, m, pairs[key], o)
+			state := order.State(order.End)
+			states[state] = true
+			want = append(want, show(key, largeorders.NewOrder(&order), state, bait))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%d orders, want %d (-want +got):\n%s", len(got), len(want), diff)
+	}
+	if len(want) < 2*len(markets) || len(states) < 3 {
+		t.Errorf("%d orders of the states %v prove little", len(want), states)
+	}
+}
+
+func show(pair string, order largeorders.Order, state market.LargeState, bait bool) string {
+	return pair + " " + jsonOf(order) + " " + []string{"pending", "rests", "partly", "filled", "cancelled"}[state] + map[bool]string{true: " bait"}[bait]
+}
+
+// truthOf is a large order of a market as it is to be known, and whether it is bait.
+func truthOf(t *testing.T, m *trading.Market, pair market.Pair, o trading.LargeOrder) (order market.LargeOrder, bait bool) {
+	t.Helper()
+	size := func(lots int64) market.Decimal {
+		if m.Dollars > 0 {
+			return dec(lots * m.Dollars)
+		}
+		return sourcetest.Decimal(t, m.Lots(lots))
+	}
+	order = market.LargeOrder{Pair: pair.Key, Side: market.Sell, Px: sourcetest.Decimal(t, m.Price(o.Price)), Contract: pair.Contract, Inverse: pair.Inverse, Start: o.Start, End: o.End, Changed: o.End}
+	if o.Bid {
+		order.Side = market.Buy
+	}
+	order.First, order.Highest, order.Gone = size(o.Size), size(o.Size), size(o.Size)
+	nearest := int64(1 << 60)
+	for _, trade := range m.Trades(o.Start+1, o.End+1) {
+		nearest = min(nearest, max(trade.Price-o.Price, o.Price-trade.Price))
+		if trade.Price == o.Price && trade.BuyerMaker == o.Bid {
+			order.Met = order.Met.Add(size(trade.Size))
+			order.Trades++
+			order.FirstTrade, order.LastTrade = cmp.Or(order.FirstTrade, trade.Time), trade.Time
+			if size(trade.Size).Cmp(order.LargestTrade) > 0 {
+				order.LargestTrade = size(trade.Size)
+			}
+		}
+	}
+	return order, order.State(order.End) == market.LargeCancelled && nearest*1000 <= o.Price
+}
+
+func jsonOf(order largeorders.Order) string {
+	text, _ := json.Marshal(order) // of texts and numbers
+	return string(text)
+}
