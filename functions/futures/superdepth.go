@@ -25,12 +25,9 @@ func (r *reader) superDepths(ctx context.Context, in catalog.SuperDepthsIn) ([]c
 		return list, err
 	}
 	now := api.Now(ctx)
-	to := now
-	if in.EndTime != nil {
-		to = in.EndTime.Time()
-	}
+	from, to := in.Span(now)
 	least := market.DecimalFromInt(in.Amount)
-	for o, err := range largeorders.Newest(ctx, r.log, v, pair.Key, in.Start(now), to, int(in.Limit)) {
+	for o, err := range largeorders.Newest(ctx, r.log, v, pair.Key, from, to, int(in.Limit)) {
 		if err != nil {
 			return list, err
 		}

@@ -22,22 +22,14 @@ func (in SuperDepthsIn) Needs() []Need {
 
 // Span implements [Spanner].
 func (in SuperDepthsIn) Span(now time.Time) (start, end time.Time) {
-	start, end = spanMillis(in.StartTime, in.EndTime, now)
-	if in.StartTime == nil {
-		start = in.Start(now)
-	}
-	return start, end
-}
-
-// Start is the earliest time.
-func (in SuperDepthsIn) Start(now time.Time) time.Time {
-	if in.StartTime != nil {
-		return in.StartTime.Time()
-	}
+	end = now
 	if in.EndTime != nil {
-		now = in.EndTime.Time()
+		end = in.EndTime.Time()
 	}
-	return now.Add(-24 * time.Hour)
+	if in.StartTime != nil {
+		return in.StartTime.Time(), end
+	}
+	return end.Add(-24 * time.Hour), end
 }
 
 // SuperDepth is a price at which much rests in an order book, from when it was first seen until it
