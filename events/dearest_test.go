@@ -25,6 +25,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/funding"
+	"quotary/shared/data/largeorders"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/news"
 	"quotary/shared/data/openinterest"
@@ -390,6 +391,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 		paid     []market.FundingPayment
 		executed []market.TwapStatus
 		closed   []market.CompletedTrade
+		large    []market.LargeOrder
 		traded   []market.Trade
 		hours    []funding.Hour
 		minute   []market.Candle
@@ -417,6 +419,10 @@ func (w busyWorld) fill(c *costs, now int64) {
 			MaxSize: one, MaxValue: one, Fills: 3, OpenOrders: 1, CloseOrders: 1,
 		}
 		closed = append(closed, trade)
+		large = append(large, market.LargeOrder{
+			Pair: busyPair, Side: market.Buy, Px: market.DecimalFromInt(98_765), Start: now - int64(n)*1000, Changed: now, End: now,
+			First: market.DecimalFromInt(25), Highest: market.DecimalFromInt(25), Gone: market.DecimalFromInt(25), Met: one, Trades: 1, LargestTrade: one, FirstTrade: now, LastTrade: now,
+		})
 		busy.Complete(&trade)
 		traded = append(traded, market.Trade{Coin: "BTC", Side: market.Buy, Time: now - int64(n)*60_000, Tid: tid, Px: one, Sz: one})
 		hours = append(hours, funding.Hour{Funding: market.Funding{Coin: "BTC", Rate: "0.0000125", Premium: "0.0001", Time: market.Hour1.StartMs(now) - int64(n)*3_600_000}})
@@ -429,6 +435,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 	storetest.PutLog(c.t, log, payments.Name, payments.AppendRows, paid...)
 	storetest.PutLog(c.t, log, twaps.StatusesName, twaps.AppendRows, executed...)
 	storetest.PutLog(c.t, log, completedtrades.Name, completedtrades.AppendRows, closed...)
+	storetest.PutLog(c.t, log, largeorders.Name, largeorders.AppendRows, large...)
 	datatest.PutKlines(c.t, series, "BTC", traded...)
 	datatest.PutFunding(c.t, series, hours...)
 	for _, tier := range market.PairTiers {

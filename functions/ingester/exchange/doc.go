@@ -16,6 +16,8 @@
 //	                   what was liquidated: sums, single orders, the last 24 hours
 //	view pairbooks     the order books that are followed, all levels that are known
 //	series pairdepth   samples of them every ten seconds (see pairbooks)
+//	view, log largeorders  large orders in the order books that are followed
+//	view takerruns     large runs of takers of the followed pairs
 //
 // # How K-lines come about
 //

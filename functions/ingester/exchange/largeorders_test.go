@@ -92,10 +92,9 @@ func TestLargeOrdersAreThoseOfTheExchanges(t *testing.T) {
 
 	var got, want []string
 	for _, row := range rows {
-		order := largeorders.Order{}
 		o := must.Get(largeorders.Decode(row))(t)
 		if o.Start >= from && o.Start < until {
-			order = largeorders.NewOrder(&o)
+			order := largeorders.NewOrder(&o)
 			order.Near = nil
 			got = append(got, show(o.Pair, order, o.State(o.End), o.Bait()))
 		}
@@ -158,4 +157,40 @@ func truthOf(t *testing.T, m *trading.Market, pair market.Pair, o trading.LargeO
 func jsonOf(order largeorders.Order) string {
 	text, _ := json.Marshal(order) // of texts and numbers
 	return string(text)
+}
+
+// Another process goes on with what rested: what its book does not have any more went unseen.
+func TestLargeOrdersOutliveARestart(t *testing.T) {
+	t.Parallel()
+	now := noon
+	levels := func(number int64, whole bool, prices ...int64) *Batch {
+		e := market.LargeLevels{Pair: "a:x", Time: now.UnixMilli(), Number: number, Whole: whole, From: dec(100)}
+		for _, px := range prices {
+			e.Levels = append(e.Levels, market.LargeLevel{Side: market.Buy, Px: dec(px), Sz: dec(50)})
+		}
+		return &Batch{PairEvents: market.PairEvents{LargeLevels: []market.LargeLevels{e}}}
+	}
+	p := newLargeOrders()
+	must.Do(t, p.Apply(levels(1, true, 10, 11), nil, now))
+	now = now.Add(time.Minute)
+	c := p.Changes(now, false)
+	if len(c.Views) != 1 || len(c.Log) != 0 {
+		t.Fatalf("%d views, %d logs", len(c.Views), len(c.Log))
+	}
+	q := newLargeOrders()
+	must.Do(t, q.Restore(map[string][]byte{largeorders.Name: c.Views[0].Body}))
+	must.Do(t, q.Apply(levels(2, true, 11), nil, now))
+	now = now.Add(time.Minute)
+	c = q.Changes(now, false)
+	if len(c.Log) != 1 || len(c.Log[0].Rows) != 1 {
+		t.Fatalf("%+v", c.Log)
+	}
+	gone := must.Get(largeorders.Decode(c.Log[0].Rows[0]))(t)
+	if gone.Start != noon.UnixMilli() || gone.Missed != noon.Add(time.Minute).UnixMilli() || !gone.Px.Equal(dec(10)) {
+		t.Errorf("%+v", gone)
+	}
+	v := must.Get(largeorders.Published.Decode(c.Views[0].Body))(t)
+	if rests := must.Get(v.Running("a:x"))(t); len(rests) != 1 || rests[0].Start != noon.UnixMilli() || !rests[0].Px.Equal(dec(11)) {
+		t.Errorf("%+v", rests)
+	}
 }
