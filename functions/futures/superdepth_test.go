@@ -16,7 +16,7 @@ import (
 func TestLargeOrdersAreListedByWhenTheyWereFirstSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Deliver(t, catalog.ExchangeTrades)
+	w.Deliver(t, catalog.ExchangeTrades, catalog.ExchangeBooks)
 	storetest.Publish(t, w.views, pairs.Published, pairs.View{Pairs: []pairs.Pair{
 		{Pair: market.Pair{Key: btc, Platform: "binance", Base: "BTC", Quote: "USDT", Swap: true}},
 	}})

@@ -30,7 +30,7 @@ func newWorld(t *testing.T) *world {
 		w.log, w.views = open.Log(), open.Views(t)
 		newReader(w.log, w.views, open.Now).register(open.Family)
 	})
-	w.Deliver(t, catalog.ExchangeTrades)
+	w.Deliver(t, catalog.ExchangeTrades, catalog.ExchangeBooks)
 	storetest.Publish(t, w.views, pairs.Published, pairs.View{Pairs: []pairs.Pair{
 		{Pair: market.Pair{Key: "btcswapusdt:okcoinfutures", Platform: "okcoinfutures", Base: "BTC", Quote: "USDT", Swap: true, Contract: dec(t, "0.01")}},
 		{Pair: market.Pair{Key: "btcswapusd:binance", Platform: "binance", Base: "BTC", Quote: "USD", Swap: true, Inverse: true, Contract: dec(t, "100")}},

@@ -30,7 +30,7 @@ var (
 	LatestTrades = addition[LatestTradesIn, []LatestTrade]("GET", "/upgrade/v2/futures/trade-data", Futures, anyLevel, EnvelopeB).needs(ExchangeTrades, VenueTrades).begins()
 
 	// Lists large resting orders of a pair and what became of them, newest first.
-	SuperDepths = route[SuperDepthsIn, []SuperDepth]("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB).needs(ExchangeTrades, VenueTrades)
+	SuperDepths = route[SuperDepthsIn, []SuperDepth]("GET", "/upgrade/v2/futures/super-depth/history", Futures, grant("trading_pair:SUPER_DEPTH_HISTORY"), EnvelopeB).needs(ExchangeBooks)
 )
 
 var _ = does(Futures, readLog, readSeries, loadSeries, readViews,

@@ -15,11 +15,6 @@ type SuperDepthsIn struct {
 	Limit     int64   `query:"limit" default:"100" min:"1" max:"1000"`            // orders of the answer, the newest: 1,000 at most
 }
 
-// Needs implements [Needer].
-func (in SuperDepthsIn) Needs() []Need {
-	return ofPairs([]PairKey{in.Key}, ExchangeTrades, VenueTrades)
-}
-
 // Span implements [Spanner].
 func (in SuperDepthsIn) Span(now time.Time) (start, end time.Time) {
 	end = now

@@ -5,7 +5,7 @@ import "encoding/json"
 // Large orders and runs of takers of pairs of exchanges.
 var (
 	// Lists the latest 100 large orders of a pair and what became of them, newest first.
-	BigOrders = route[BigOrdersIn, BigOrderList]("GET", "/v2/order/bigOrder", Order, anyLevel, EnvelopeA).needs(ExchangeTrades, VenueTrades)
+	BigOrders = route[BigOrdersIn, BigOrderList]("GET", "/v2/order/bigOrder", Order, anyLevel, EnvelopeA).needs(ExchangeBooks)
 	// Lists the latest 100 aggregated trades of a pair, newest first.
 	AggTrades = route[AggTradesIn, AggTradeList]("GET", "/v2/order/aggTrade", Order, anyLevel, EnvelopeA).needs(ExchangeTrades, VenueTrades)
 )
@@ -16,11 +16,6 @@ var _ = does(Order, readLog, readViews)
 // the list is empty.
 type BigOrdersIn struct {
 	Symbol PairKey `query:"symbol" required:"true" example:"btcswapusdt:binance"` // key of the pair
-}
-
-// Needs implements [Needer].
-func (in BigOrdersIn) Needs() []Need {
-	return ofPairs([]PairKey{in.Symbol}, ExchangeTrades, VenueTrades)
 }
 
 // BigOrderList is the large orders of a pair.

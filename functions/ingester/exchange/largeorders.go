@@ -20,6 +20,9 @@ type largeOrders struct {
 	over   []market.LargeOrder // that are not written
 }
 
+// largeOrdersEvery is between two views.
+const largeOrdersEvery = 5 * time.Second
+
 func newLargeOrders() *largeOrders {
 	return &largeOrders{byPair: map[string]*market.LargeOrders{}}
 }
@@ -97,7 +100,7 @@ func (p *largeOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 		c.Log = []engine.LogRows{{Dataset: largeorders.Name, Rows: largeorders.AppendRows(nil, p.over)}}
 		p.over = nil
 	}
-	if !p.due(now, settle, booksEvery) {
+	if !p.due(now, settle, largeOrdersEvery) {
 		return c
 	}
 	v := largeorders.View{}
