@@ -352,7 +352,15 @@ func TestTheSumOfARequest(t *testing.T) {
 		t.Errorf("the gate reads %v units and writes %v, want 2 (key, distributor) and 3 (nonce, key, distributor)", gate.Reads, gate.Writes)
 	}
 	for _, name := range g.order {
-		if c := g.costs[name]; strings.Contains(name, "rows of a log") && (c.Writes != gate.Writes || c.Reads <= gate.Reads) {
+		c := g.costs[name]
+		if !strings.Contains(name, "rows of a log") {
+			continue
+		}
+		most := gate.Writes
+		if c.Reads > gate.Reads+32 {
+			most++ // of the share that a distributor has of a partition, of which that much is not counted
+		}
+		if c.Writes > most || c.Reads <= gate.Reads {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/alerts"
+	"quotary/shared/data/arrivals"
 	"quotary/shared/data/fills"
 	"quotary/shared/data/pairs"
 	"quotary/shared/gate/admission"
@@ -283,7 +284,8 @@ func (d *deployment) rest(t *testing.T) {
 		case catalog.LatestTrades.Path:
 			event.MultiValueQueryStringParameters["symbol"] = []string{perpKey}
 		case catalog.OrdersByAddress.Path, catalog.FillsByAddress.Path: // of a frame
-			frame := market.CursorAt("", market.ArrivalAt(d.Now()))
+			must.Do(t, arrivals.SaveStored(t.Context(), d.Series(), market.ArrivalAt(d.Now())))
+			frame := market.CursorAt("", market.ArrivalAt(d.Now().Add(-time.Hour)))
 			event.MultiValueQueryStringParameters["cursor"] = []string{frame.Text()}
 		case catalog.AddAlert.Path, catalog.RemoveAlert.Path: // in this order
 			of := must.Get(market.ParseAlertType("td:5:td_nine"))(t)
