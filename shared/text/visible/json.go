@@ -28,12 +28,13 @@ func JSON(text []byte) []byte {
 			inside = !inside
 		}
 		hides := inside && !shown(r)
-		if hides && r == joiner && emoji(last) {
+		if hides && (r == joiner || r == inColours) {
 			next, _ := character(text[i+size:])
-			hides = !emoji(next)
+			joins := r == joiner && (emoji(last) || last == inColours) && emoji(next)
+			hides = !joins && !colours(last, r, next)
 		}
-		last = r
-		if hides {
+		if last = r; hides {
+			last = 0
 			clean = append(append(clean, text[done:i]...), string(utf8.RuneError)...)
 			done = i + size
 		}
@@ -60,11 +61,9 @@ func shown(r rune) bool { return !unicode.IsControl(r) && !blank(r) }
 
 const joiner = '\u200d'
 
-// emoji reports whether a character may stand beside a joiner in an emoji: a symbol, the tone of a
-// skin, or what has a symbol be shown in colours.
-func emoji(r rune) bool {
-	return r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sk) || r == '\ufe0f'
-}
+// emoji reports whether a character may stand beside a joiner in an emoji: a symbol, or the tone of
+// a skin.
+func emoji(r rune) bool { return r > unicode.MaxASCII && unicode.In(r, unicode.So, unicode.Sk) }
 
 // character is the one with which the rest of a text begins, escaped or not, and its bytes: 0,
 // which is not shown, for what is none.

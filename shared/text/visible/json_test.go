@@ -1,6 +1,7 @@
 package visible
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -14,24 +15,27 @@ func TestWhatIsHiddenInJSONIsReplaced(t *testing.T) {
 		``:                                 ``,
 		"\"US\u200dDC\u2028\u3164\u200b\"": `"US` + "\ufffdDC\ufffd\ufffd\ufffd" + `"`,
 		"\"^\u200d^\"":                     `"^` + "\ufffd" + `^"`,
-		"\"👩\u200d🚀 🚀\u200d \u200d👩\"":           "\"👩\u200d🚀 🚀\ufffd \ufffd👩\"",
-		`"\ud83d\udc69\u200d\ud83d\ude80\u200d"`: `"\ud83d\udc69\u200d\ud83d\ude80` + "\ufffd" + `"`,
-		`{"a":"b"}`:                              `{"a":"b"}`,
-		"{\n\t\"a\": \"b\"\r\n}":                 "{\n\t\"a\": \"b\"\r\n}",
-		`"币安人生 é 👩‍🚀"`:                           `"币安人生 é 👩‍🚀"`,
-		`"\u5e01 \u00e9 \ud83d\ude80 \/\\\""`:    `"\u5e01 \u00e9 \ud83d\ude80 \/\\\""`,
-		`"\\u202e"`:                              `"\\u202e"`,
-		"\"a\u202eb\"":                           `"a` + "\ufffd" + `b"`,
-		`"a\u202Eb"`:                             `"a` + "\ufffd" + `b"`,
-		`"\\\u202e\u0000"`:                       `"\\` + "\ufffd\ufffd" + `"`,
-		`"a\nb\tc\rd\be\f"`:                      `"a` + "\ufffdb\ufffdc\ufffdd\ufffde\ufffd" + `"`,
-		"\"\x7f\u0085\xff\"":                     `"` + "\ufffd\ufffd\ufffd" + `"`,
-		`"\ud800 \udc00\ud83d"`:                  `"` + "\ufffd \ufffd\ufffd" + `"`,
-		`"\ufffe\uffff\u001b[2J"`:                `"` + "\ufffd\ufffd\ufffd" + `[2J"`,
-		`{"usdc":"1","usdc\u200f":"2"}`:          `{"usdc":"1","usdc` + "\ufffd" + `":"2"}`,
-		`"\u20`:                                  `"\u20`,
-		`"\`:                                     `"\`,
-		`"\ud83d\u202e\ude80","\u2066","\\\""`:   `"` + "\ufffd\ufffd\ufffd" + `","` + "\ufffd" + `","\\\""`,
+		"\"👩\u200d🚀 🚀\u200d \u200d👩\"":             "\"👩\u200d🚀 🚀\ufffd \ufffd👩\"",
+		"\"❤\ufe0f\u200d🔥 1\ufe0f\u20e3 ‼\ufe0f\"": "\"❤\ufe0f\u200d🔥 1\ufe0f\u20e3 ‼\ufe0f\"",
+		"\"US\ufe0fDC\u034f\"":                     `"US` + "\ufffdDC\ufffd" + `"`,
+		`"USDC\ufe0f\u200d\ufe0f\u2800"`:           `"USDC` + "\ufffd\ufffd\ufffd\ufffd" + `"`,
+		`"\ud83d\udc69\u200d\ud83d\ude80\u200d"`:   `"\ud83d\udc69\u200d\ud83d\ude80` + "\ufffd" + `"`,
+		`{"a":"b"}`:                                `{"a":"b"}`,
+		"{\n\t\"a\": \"b\"\r\n}":                   "{\n\t\"a\": \"b\"\r\n}",
+		`"币安人生 é 👩‍🚀"`:                             `"币安人生 é 👩‍🚀"`,
+		`"\u5e01 \u00e9 \ud83d\ude80 \/\\\""`:      `"\u5e01 \u00e9 \ud83d\ude80 \/\\\""`,
+		`"\\u202e"`:                                `"\\u202e"`,
+		"\"a\u202eb\"":                             `"a` + "\ufffd" + `b"`,
+		`"a\u202Eb"`:                               `"a` + "\ufffd" + `b"`,
+		`"\\\u202e\u0000"`:                         `"\\` + "\ufffd\ufffd" + `"`,
+		`"a\nb\tc\rd\be\f"`:                        `"a` + "\ufffdb\ufffdc\ufffdd\ufffde\ufffd" + `"`,
+		"\"\x7f\u0085\xff\"":                       `"` + "\ufffd\ufffd\ufffd" + `"`,
+		`"\ud800 \udc00\ud83d"`:                    `"` + "\ufffd \ufffd\ufffd" + `"`,
+		`"\ufffe\uffff\u001b[2J"`:                  `"` + "\ufffd\ufffd\ufffd" + `[2J"`,
+		`{"usdc":"1","usdc\u200f":"2"}`:            `{"usdc":"1","usdc` + "\ufffd" + `":"2"}`,
+		`"\u20`:                                    `"\u20`,
+		`"\`:                                       `"\`,
+		`"\ud83d\u202e\ude80","\u2066","\\\""`:     `"` + "\ufffd\ufffd\ufffd" + `","` + "\ufffd" + `","\\\""`,
 	} {
 		before := strings.Clone(given)
 		text := []byte(given)
@@ -57,6 +61,7 @@ func TestJSONOfWhichNothingIsHiddenIsNotCopied(t *testing.T) {
 // Whoever decodes it finds texts that are names, and as many values as before.
 func FuzzJSONHasNothingHidden(f *testing.F) {
 	f.Add([]byte(`{"a":["\u202e","\ud83d\ude80","\\u202e\n"],"\ud800":{"b":"` + "\u2066\xff" + `"}}`))
+	f.Add([]byte(`["❤\ufe0f\u200d🔥","1\ufe0f\u20e3","a\ufe0f\u200d\ufe0f",1E700]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		clean := JSON(text)
 		if again := JSON(clean); string(again) != string(clean) {
@@ -66,7 +71,9 @@ func FuzzJSONHasNothingHidden(f *testing.F) {
 			return
 		}
 		var value any
-		if err := json.Unmarshal(clean, &value); err != nil {
+		numbers := json.NewDecoder(bytes.NewReader(clean)) // 1E700 is one, and no float
+		numbers.UseNumber()
+		if err := numbers.Decode(&value); err != nil {
 			t.Fatalf("%q gives %q: %v", text, clean, err)
 		}
 		var see func(value any)

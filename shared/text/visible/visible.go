@@ -23,13 +23,14 @@ func unseen(r rune) bool {
 	return r > unicode.MaxASCII && (unicode.Is(unicode.Bidi_Control, r) || r == '\uFFFE' || r == '\uFFFF')
 }
 
-// blank reports whether a character is for no name: it is unseen, or shows nothing between others.
+// blank reports whether a character is for no name: it is unseen, or shows nothing between others,
+// as fillers, joiners and selectors of variants do, which Unicode has whoever cannot show them ignore.
 func blank(r rune) bool {
-	return r > unicode.MaxASCII && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || strings.ContainsRune(fillers, r) || unseen(r))
+	return r > unicode.MaxASCII && (r == brailleBlank || unseen(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
 }
 
-// fillers are letters of Hangul that have no shape.
-const fillers = "\u115f\u1160\u3164\uffa0"
+// brailleBlank is the pattern of Braille without a dot: no space, and nothing to see.
+const brailleBlank = '\u2800'
 
 // Text is a text without what is hidden, and without what is no UTF-8.
 func Text(text string) string {
@@ -51,7 +52,12 @@ func without(text string, hidden func(rune) bool) string {
 // Line is a text on one line, as a [Name] is: its words with single spaces between them. A
 // control character parts words.
 func Line(text string) string {
-	return line(text, func(r rune) bool { return blank(r) && !unicode.IsSpace(r) })
+	last := rune(0)
+	return line(text, func(r rune) bool {
+		hides := blank(r) && !unicode.IsSpace(r) && !colours(last, r, 0)
+		last = r
+		return hides
+	})
 }
 
 // Headline is a free text on one line, with the characters that texts need.
@@ -72,7 +78,30 @@ func Excerpt(text string, most int) string { return Line(text[:min(len(text), mo
 // Name reports whether a text can be a name as it stands: it is UTF-8 on one line, of
 // which nothing is hidden.
 func Name(text string) bool {
-	return plain(text) || utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !shown(r) })
+	if plain(text) {
+		return true
+	}
+	if !utf8.ValidString(text) {
+		return false
+	}
+	last := rune(0)
+	for i, r := range text {
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		if !shown(r) && !colours(last, r, next) {
+			return false
+		}
+		last = r
+	}
+	return true
+}
+
+// inColours has the symbol before it be shown in colours, and keycap a digit before both on a key.
+const inColours, keycap = '\ufe0f', '\u20e3'
+
+// colours reports whether a character is the one by which keyboards write a symbol in colours, where
+// it is: behind one, or before what makes a key. A letter or a digit alone looks as without it.
+func colours(last, r, next rune) bool {
+	return r == inColours && (next == keycap || last > unicode.MaxASCII && unicode.In(last, unicode.S, unicode.P) && !blank(last))
 }
 
 // plain reports whether a text is of printable ASCII, as nearly all names are.
