@@ -69,21 +69,20 @@ var AlertIndicators = [...]AlertIndicator{
 	{"macd", "MACD", "MACD", []Trigger{
 		{"macd_cross", "DIF 上穿/下穿 DEA", "The line crosses its signal", []AlertParam{whole("fast", 12, 100, "快线", "candles of the fast average"), whole("slow", 26, 100, "慢线", "candles of the slow average"), whole("signal", 9, 100, "信号线", "values of the signal")},
 			func(c *alertCandles, p []Decimal) int {
-				fast, slow, signal := number(p[0]), number(p[1]), number(p[2])
-				lines, signals := MACD(c.closes, fast, slow, signal)
-				return crossing(lines, signals)
+				return crossing(macdOf(c.average("ema", p[0]), c.average("ema", p[1]), number(p[2])))
 			}},
 	}},
 	{"kdj", "KDJ", "Stochastic oscillator", []Trigger{
 		{"kdj_cross", "K 上穿/下穿 D", "K crosses D", []AlertParam{whole("n", 9, 100, "周期", "candles"), whole("k", 3, 20, "K 平滑", "smoothing of K"), whole("d", 3, 20, "D 平滑", "smoothing of D")},
 			func(c *alertCandles, p []Decimal) int {
-				return crossing(KD(c.candles, number(p[0]), number(p[1]), number(p[2])))
+				places := c.series("place "+p[0].String(), func() []Decimal { return places(c.candles, number(p[0])) })
+				return crossing(kdOf(places, number(p[1]), number(p[2])))
 			}},
 	}},
 	{"rsi", "RSI", "Relative strength index", []Trigger{
 		{"rsi_level", "RSI 超卖/超买", "It falls below the lower level (buy) or rises above the upper one (sell)", []AlertParam{whole("n", 14, 100, "周期", "candles"), whole("low", 30, 99, "超卖", "lower level"), whole("high", 70, 99, "超买", "upper level")},
 			func(c *alertCandles, p []Decimal) int {
-				values := RSI(c.closes, number(p[0]))
+				values := c.series("rsi "+p[0].String(), func() []Decimal { return RSI(c.closes, number(p[0])) })
 				switch {
 				case crossing(values, level(p[1])) < 0:
 					return 1
@@ -226,20 +225,21 @@ func (a AlertType) String() string {
 func AlertPeriod(minutes int64) Period { return Period{60 * minutes, OpenBeijing8} }
 
 // Closed are candles of one pair and period that have closed, oldest first: what alerts are
-// evaluated on. It works out each average once.
+// evaluated on. What many types are made of, such as an average, it works out once: of all types
+// there are millions, and one distributor may have an alert of each of many.
 type Closed struct{ alertCandles }
 
 type alertCandles struct {
-	candles  []Candle
-	closes   []Decimal
-	averages map[string][]Decimal
-	fired    map[string]int // by type
+	candles []Candle
+	closes  []Decimal
+	made    map[string][]Decimal // series of one parameter, some hundreds
+	fired   map[string]int       // by type
 }
 
 // NewClosed returns those, of which the last [AlertCandles] count.
 func NewClosed(candles []Candle) *Closed {
 	candles = candles[max(0, len(candles)-AlertCandles):]
-	return &Closed{alertCandles{candles: candles, closes: closesOf(candles), averages: map[string][]Decimal{}, fired: map[string]int{}}}
+	return &Closed{alertCandles{candles: candles, closes: closesOf(candles), made: map[string][]Decimal{}, fired: map[string]int{}}}
 }
 
 // Fires reports whether an alert goes off with the last candle, and for whom it speaks. Where
@@ -262,16 +262,21 @@ func (c *Closed) Fires(a *AlertType) (side Side, ok bool) {
 
 // average is a moving average of closes, simple or exponential.
 func (c *alertCandles) average(kind string, n Decimal) []Decimal {
-	key := kind + n.String()
-	if list, ok := c.averages[key]; ok {
-		return list
-	}
 	of := MovingAverages
 	if kind == "ema" {
 		of = ExponentialAverages
 	}
-	c.averages[key] = of(c.closes, number(n))
-	return c.averages[key]
+	return c.series(kind+" "+n.String(), func() []Decimal { return of(c.closes, number(n)) })
+}
+
+// series is what fresh works out under a name, once.
+func (c *alertCandles) series(name string, fresh func() []Decimal) []Decimal {
+	list, ok := c.made[name]
+	if !ok {
+		list = fresh()
+		c.made[name] = list
+	}
+	return list
 }
 
 // surge is whether the last candle had so many times the mean volume of the n before it.

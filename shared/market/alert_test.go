@@ -2,6 +2,7 @@ package market
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -108,6 +109,47 @@ func TestVolumeSurgesAgainstTheMeanOfTheCandlesBefore(t *testing.T) {
 			t.Errorf("a size of %d after three of 10 fires %t", size, ok)
 		}
 	}
+}
+
+// Types that differ only in a last parameter share what is dear: each further one costs a part of
+// the first, in what is allocated, which is the same on any machine.
+func TestAlertsOfOneSeriesWorkItOutOnce(t *testing.T) { //nolint:paralleltest // it counts what the program allocates
+	candles := make([]Candle, AlertCandles)
+	for i := range candles {
+		px := decimalOf(int64(61_000 + (i*7919)%13))
+		candles[i] = Candle{OpenTime: int64(i) * 60_000, Open: px, High: px.Add(decimalOf(3)), Low: px.Sub(decimalOf(2)), Close: px, Size: px}
+	}
+	for alert, of := range map[string]struct{ first, last int }{"rsi:1:rsi_level:14:%d:70": {1, 50}, "macd:1:macd_cross:50:100:%d": {1, 50}, "kdj:1:kdj_cross:100:3:%d": {1, 20}} {
+		closed := NewClosed(candles)
+		evaluate := func(from, to int) float64 {
+			var types []AlertType
+			for n := from; n <= to; n++ {
+				a, err := ParseAlertType(fmt.Sprintf(alert, n))
+				if err != nil {
+					t.Fatal(err)
+				}
+				types = append(types, a)
+			}
+			return allocated(func() {
+				for i := range types {
+					closed.Fires(&types[i])
+				}
+			})
+		}
+		first, others := evaluate(of.first, of.first), evaluate(of.first+1, of.last)
+		if each := others / float64(of.last-of.first); each > first*3/4 {
+			t.Errorf("%s: the first allocates %.0f bytes, each other one %.0f", alert, first, each)
+		}
+	}
+}
+
+// allocated is how many bytes something allocates.
+func allocated(do func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
 func BenchmarkTenThousandAlertsOnAClosedCandle(b *testing.B) {

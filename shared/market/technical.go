@@ -55,7 +55,11 @@ func smoothed(values []Decimal, n int, part, of int64) []Decimal {
 // MACD is moving average convergence and divergence (Gerald Appel): the fast less the slow
 // exponential average, and the average of that.
 func MACD(closes []Decimal, fast, slow, signal int) (lines, signals []Decimal) {
-	quick, calm := ExponentialAverages(closes, fast), ExponentialAverages(closes, slow)
+	return macdOf(ExponentialAverages(closes, fast), ExponentialAverages(closes, slow), signal)
+}
+
+// macdOf is the same of the two averages.
+func macdOf(quick, calm []Decimal, signal int) (lines, signals []Decimal) {
 	quick = quick[max(0, len(quick)-len(calm)):]
 	for i := range min(len(quick), len(calm)) {
 		lines = append(lines, quick[i].Sub(calm[i]))
@@ -90,21 +94,32 @@ func RSI(closes []Decimal, n int) []Decimal {
 // KD is the stochastic oscillator (George Lane) in the form that is known as KDJ: where the close
 // is between the lowest and the highest of n candles, from 0 to 100, smoothed by 1/k, and that by
 // 1/d. Both begin with 50; where nothing moves it is 50.
-func KD(candles []Candle, n, k, d int) (ks, ds []Decimal) {
-	fast, slow := decimalOf(50), decimalOf(50)
-	step := func(last, value Decimal, n int) Decimal {
-		return ratioOf(value.Add(last.Mul(decimalOf(int64(n)-1))), decimalOf(int64(n)))
-	}
+func KD(candles []Candle, n, k, d int) (ks, ds []Decimal) { return kdOf(places(candles, n), k, d) }
+
+// places are where closes are between the lowest and the highest of n candles, from 0 to 100.
+func places(candles []Candle, n int) (list []Decimal) {
 	for i := n - 1; i < len(candles); i++ {
 		low, high := candles[i].Low, candles[i].High
 		for _, c := range candles[i+1-n : i] {
 			low, high = udecimal.Min(low, c.Low), udecimal.Max(high, c.High)
 		}
-		value := decimalOf(50)
+		place := decimalOf(50)
 		if width := high.Sub(low); width.IsPos() {
-			value = ratioOf(candles[i].Close.Sub(low).Mul(decimalOf(100)), width)
+			place = ratioOf(candles[i].Close.Sub(low).Mul(decimalOf(100)), width)
 		}
-		fast = step(fast, value, k)
+		list = append(list, place)
+	}
+	return list
+}
+
+// kdOf smooths places.
+func kdOf(places []Decimal, k, d int) (ks, ds []Decimal) {
+	fast, slow := decimalOf(50), decimalOf(50)
+	step := func(last, value Decimal, n int) Decimal {
+		return ratioOf(value.Add(last.Mul(decimalOf(int64(n)-1))), decimalOf(int64(n)))
+	}
+	for _, place := range places {
+		fast = step(fast, place, k)
 		slow = step(slow, fast, d)
 		ks, ds = append(ks, fast), append(ds, slow)
 	}

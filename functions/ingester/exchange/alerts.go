@@ -34,7 +34,7 @@ const (
 	alertsRelist  = 10 * time.Second // between two looks at which alerts there are
 	alertsAtOnce  = 8                // candles of pairs that are read at a time
 	alertsMissed  = 3                // candles of a period that are evaluated late, at most: what is older is not news
-	alertsTimeout = 10 * time.Second
+	alertsTimeout = 10 * time.Second // of a read: what many alerts of one distributor take besides ends those of no other
 )
 
 // alertWatch evaluates the alerts of sub-keys when candles close, and emits what goes off. It knows
@@ -192,8 +192,6 @@ func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]ale
 			}
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, alertsTimeout)
-	defer cancel()
 	var mu sync.Mutex
 	var fired []alerts.Fired
 	group, reading := errgroup.WithContext(ctx)
@@ -217,7 +215,9 @@ func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]ale
 // candle has none.
 func (w *alertWatch) evaluatePair(ctx context.Context, pair string, list []keyAlert, closed int64) (fired []alerts.Fired, err error) {
 	minutes := list[0].of.Minutes
-	candles, err := pairklines.Newest(ctx, w.series, pair, market.AlertPeriod(minutes), time.UnixMilli(closed-1).UTC(), market.AlertCandles)
+	reading, cancel := context.WithTimeout(ctx, alertsTimeout)
+	defer cancel()
+	candles, err := pairklines.Newest(reading, w.series, pair, market.AlertPeriod(minutes), time.UnixMilli(closed-1).UTC(), market.AlertCandles)
 	if err != nil || len(candles) == 0 || candles[len(candles)-1].OpenTime != closed-minutes*60_000 {
 		return nil, err
 	}
@@ -249,7 +249,9 @@ func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.
 		for key := range names {
 			list = append(list, key)
 		}
-		statuses, err := w.keys.Statuses(ctx, distributor, list)
+		reading, cancel := context.WithTimeout(ctx, alertsTimeout)
+		statuses, err := w.keys.Statuses(reading, distributor, list)
+		cancel()
 		if err != nil {
 			return nil, fmt.Errorf("read keys with alerts: %w", err)
 		}

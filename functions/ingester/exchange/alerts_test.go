@@ -56,9 +56,14 @@ func alertWorld(t *testing.T) *world {
 
 func (w *world) alert(t *testing.T, key, subType string) {
 	t.Helper()
+	w.alertOf(t, "reseller", key, subType)
+}
+
+func (w *world) alertOf(t *testing.T, distributor, key, subType string) {
+	t.Helper()
 	of := must.Get(market.ParseAlertType(subType))(t)
 	a := alerts.Alert{ID: alerts.IDOf(alertPair, of), Pair: alertPair, Type: of.String(), Time: noon.Add(-time.Hour).UnixMilli()}
-	must.Do(t, w.config.Alerts.Add(t.Context(), "reseller", key, &a))
+	must.Do(t, w.config.Alerts.Add(t.Context(), distributor, key, &a))
 }
 
 // watch is a process that evaluates alerts.
@@ -166,5 +171,36 @@ func TestAlertsAreThoseThatAreSetUp(t *testing.T) {
 	w.clock.Move(alertsRelist)
 	if n, err := evaluate(begun); n != 0 || err != nil {
 		t.Errorf("once it is removed %d fire, %v", n, err)
+	}
+}
+
+// untils are until when each distributor's keys may be asked for.
+type untils struct {
+	statuses
+
+	by map[string]time.Time
+}
+
+func (u untils) Statuses(ctx context.Context, distributor string, list []string) (map[string]keys.Status, error) {
+	until, _ := ctx.Deadline()
+	u.by[distributor] = until
+	return u.statuses.Statuses(ctx, distributor, list)
+}
+
+// What alerts of one distributor take leaves those of another their whole time: they are not given up
+// with it, to be evaluated again every second.
+func TestAlertsOfADistributorHaveATimeOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := alertWorld(t)
+	asked := untils{statuses{"awake": {Level: new(keys.Level)}, "loud": {Level: new(keys.Level)}}, map[string]time.Time{}}
+	w.config.Keys = asked
+	w.alertOf(t, "quiet", "awake", "price:1:price_cross:100")
+	w.alertOf(t, "loud", "loud", "price:1:price_cross:100")
+	watch := w.config.alertWatch()
+	watch.now = w.clock.Now
+	must.Do(t, watch.relist(t.Context()))
+	fired := must.Get(watch.evaluate(t.Context(), 1, begun.UnixMilli()))(t)
+	if len(fired) != 2 || len(asked.by) != 2 || asked.by["quiet"].Equal(asked.by["loud"]) {
+		t.Errorf("%d went off; the keys are asked for until %v", len(fired), asked.by)
 	}
 }
