@@ -33,11 +33,14 @@ func Decimals(fields ...Field) error {
 	return errors.Join(bad...)
 }
 
+// errTime stands for the error of [strconv], which quotes all of a text.
+var errTime = errors.New("a time is no whole number of milliseconds")
+
 // Milliseconds reads a time that an exchange writes as text.
 func Milliseconds(text string, to *int64) error {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return fmt.Errorf("time: %w", err)
+		return errTime
 	}
 	*to = n
 	return CheckTime(n)
@@ -51,15 +54,16 @@ type Rows[T any] []T
 func (r *Rows[T]) UnmarshalJSON(b []byte) error { return lenient.List(b, (*[]T)(r)) }
 
 // OfPairs reads those rows of an exchange's answer that are about a pair, in their order;
-// symbol is the exchange's name of the pair of a row. A row that read refuses is left out,
-// and the error names its pair; what says what the rows are.
+// symbol is the exchange's name of the pair of a row. Rows that read refuses are left out: the
+// error says why of the first, and how many there are; what says what the rows are.
 func OfPairs[Row, T any](what string, rows []Row, pairs []market.Pair, symbol func(*Row) string, read func(*Row, *market.Pair) (T, error)) ([]T, error) {
 	bySymbol := make(map[string]*market.Pair, len(pairs))
 	for i := range pairs {
 		bySymbol[pairs[i].Symbol] = &pairs[i]
 	}
 	var list []T
-	var bad []error
+	var first error
+	bad := 0
 	for i := range rows {
 		pair, ok := bySymbol[symbol(&rows[i])]
 		if !ok {
@@ -67,10 +71,15 @@ func OfPairs[Row, T any](what string, rows []Row, pairs []market.Pair, symbol fu
 		}
 		one, err := read(&rows[i], pair)
 		if err != nil {
-			bad = append(bad, fmt.Errorf("%s of %s: %w", what, pair.Key, err))
+			if bad++; first == nil {
+				first = fmt.Errorf("%s of %s: %w", what, pair.Key, err)
+			}
 			continue
 		}
 		list = append(list, one)
 	}
-	return list, errors.Join(bad...)
+	if bad > 1 {
+		first = fmt.Errorf("%w, and %d more rows are none", first, bad-1)
+	}
+	return list, first
 }

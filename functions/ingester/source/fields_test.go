@@ -3,6 +3,7 @@ package source_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,5 +26,20 @@ func TestRowsOfPairsAreReadAndThoseThatCannotBeAreNamed(t *testing.T) {
 	}
 	if err == nil || err.Error() != "figure of a:x: is no figure" {
 		t.Error(err)
+	}
+}
+
+// However much is wrong in an answer, what is said of it is short, and quotes little.
+func TestAnErrorOfRowsIsShort(t *testing.T) {
+	t.Parallel()
+	pairs, long := []market.Pair{{Key: "a:x", Symbol: "A"}}, strings.Repeat("\x00", 1<<20)
+	_, err := source.OfPairs("figure", slices.Repeat([]string{long}, 20_000), pairs, func(*string) string { return "A" }, func(row *string, _ *market.Pair) (n int64, err error) {
+		return n, source.Milliseconds(*row, &n)
+	})
+	if err == nil || len(err.Error()) > 200 || !strings.Contains(err.Error(), "19999 more") {
+		t.Errorf("%.300v", err)
+	}
+	if _, err := source.NewKlineRow(long, "1", "1", "1", "1", "1", "1"); err == nil || len(err.Error()) > 200 {
+		t.Errorf("%.300v", err)
 	}
 }

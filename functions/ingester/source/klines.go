@@ -19,7 +19,7 @@ type KlineRow struct {
 func NewKlineRow(open string, opening, high, low, closing, size, amount string) (KlineRow, error) {
 	ms, err := strconv.ParseInt(open, 10, 64)
 	if err != nil {
-		return KlineRow{}, fmt.Errorf("open time: %w", err)
+		return KlineRow{}, errTime
 	}
 	at := market.Order{Time: ms}
 	c := market.Candle{OpenTime: ms, First: at, Last: at}
