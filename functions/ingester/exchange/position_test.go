@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -61,11 +62,45 @@ func TestWhatSourcesRememberFitsIntoACheckpoint(t *testing.T) {
 		t.Errorf("%d pairs are remembered, the newest %t", len(h.filled), ok)
 	}
 	series := storetest.Open(t).Series
-	for name, remembered := range map[string]any{"history": h.filled, "contractsPast": pastPosition{delivered}} {
+	for name, remembered := range map[string]any{"history": h.filled, "contractsPast": pastPosition{delivered}, "strategies": everTurning(t, name)} {
 		position := must.Get(engine.PositionOf(remembered))(t)
 		t.Logf("%s takes %d bytes", name, len(position))
 		if err := series.SaveCheckpoint(t.Context(), name, position); err != nil {
 			t.Errorf("%s, %d bytes: %v", name, len(position), err)
 		}
 	}
+}
+
+// everTurning is what is remembered of strategies where all platforms list many pairs, of the longest
+// names, whose closes cross their averages every hour and go nowhere.
+func everTurning(t *testing.T, name func() string) strategyPosition {
+	t.Helper()
+	const hour = 3_600_000
+	const first, looked = int64(1_795_000_000_000) / hour * hour, 4
+	var hours []market.Candle
+	longs := map[int64]market.Decimal{}
+	for n := range market.StrategyHoursBack + looked {
+		px := market.DecimalFromInt(int64(100_000 + n%2))
+		c := market.Candle{OpenTime: first + int64(n)*hour, Open: px, High: px, Low: px, Close: px, Size: market.DecimalFromInt(1), Trades: 1}
+		hours = append(hours, c)
+		longs[c.OpenTime] = market.DecimalFromInt(int64(n % 2))
+	}
+	var all []hourlyPair
+	platforms := []string{"binance", "okex", "okcoinfutures", "bybit"}
+	for _, platform := range platforms {
+		for range strategyPairs {
+			p := market.Pair{Base: name(), Quote: name(), Platform: platform, Swap: true}
+			p.Key = market.PairKey(p.Base, p.Quote, platform, true)
+			all = append(all, hourlyPair{Pair: p, hours: hours, longs: longs})
+		}
+	}
+	w := Config{Logger: slog.New(slog.DiscardHandler)}.strategyWatch()
+	w.at.Ended = map[string]endedSignals{}
+	for n := market.StrategyHoursBack; n < len(hours); n++ {
+		w.hour(all, hours[n].OpenTime+hour)
+	}
+	if n := len(w.at.Open); n != len(platforms)*strategyOpen || w.stats.Malformed.Load() == 0 {
+		t.Errorf("%d signals are open, %d were left out", n, w.stats.Malformed.Load())
+	}
+	return w.at
 }

@@ -25,6 +25,12 @@ const (
 	strategiesPast  = 14 * 24          // hours of the past that are looked at first
 	strategiesWait  = time.Hour        // for the past of all pairs, at the first start
 	strategyStep    = 24               // hours of one delivery, at most
+
+	// strategyPairs is how many pairs of a platform are looked at, at most, and strategyOpen how many
+	// signals of them are open: several times what there are, and so many that the checkpoint fits
+	// into an item. Whoever lists others and has them turn each hour has further ones left out.
+	strategyPairs = 300
+	strategyOpen  = 600
 )
 
 // strategyWatch has the strategies look at each hour of the followed pairs when it has closed,
@@ -173,8 +179,14 @@ func (w *strategyWatch) pairs(ctx context.Context, to int64) (all []hourlyPair, 
 	until := time.UnixMilli(to - 1).UTC()
 	const back = market.StrategyHoursBack + strategyStep
 	whole = true
+	ofPlatform, left := map[string]int{}, int64(0)
+	defer func() { w.stats.Dropped.Store(left) }()
 	for _, p := range view.Pairs {
 		if !p.Followed || p.Inverse {
+			continue
+		}
+		if ofPlatform[p.Platform]++; ofPlatform[p.Platform] > strategyPairs {
+			left++
 			continue
 		}
 		one := hourlyPair{Pair: p.Pair, longs: map[int64]market.Decimal{}}
@@ -232,6 +244,10 @@ func (w *strategyWatch) hour(all []hourlyPair, closed int64) (changed []strategy
 		w.at.Ended[s.Strategy] = ended
 		changed = append(changed, s)
 	}
+	ofPlatform := map[string]int{}
+	for i := range open {
+		ofPlatform[platformOf(open[i].Pair)]++
+	}
 	for i := range all {
 		hours := until(all[i].hours, closed)
 		if len(hours) == 0 || hours[len(hours)-1].OpenTime != closed-int64(time.Hour/time.Millisecond) {
@@ -241,6 +257,11 @@ func (w *strategyWatch) hour(all []hourlyPair, closed int64) (changed []strategy
 			if !pairs.HasStrategy(strategy, &all[i].Pair) {
 				continue
 			}
+			if ofPlatform[all[i].Platform] == strategyOpen {
+				w.stats.Malformed.Add(1)
+				continue
+			}
+			ofPlatform[all[i].Platform]++
 			one := openSignal{strategy, all[i].Key, all[i].Coin(), closed, side == market.Buy, hours[len(hours)-1].Close, w.at.Ended[strategy]}
 			open, changed = append(open, one), append(changed, one.signal())
 		}
