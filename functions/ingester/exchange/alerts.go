@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -34,6 +35,7 @@ const (
 	alertsRelist  = 10 * time.Second // between two looks at which alerts there are
 	alertsAtOnce  = 8                // candles of pairs that are read at a time
 	alertsMissed  = 3                // candles of a period that are evaluated late, at most: what is older is not news
+	alertsTries   = 5                // to read what a candle's alerts are evaluated on
 	alertsTimeout = 10 * time.Second // of a read: what many alerts of one distributor take besides ends those of no other
 )
 
@@ -50,6 +52,7 @@ type alertWatch struct {
 	sleep  func(context.Context, time.Duration) error
 
 	evaluated map[int64]int64 // by minutes of the period: when the last candle closed that was looked at, ms
+	tries     map[int64]int   // by minutes: how often the candle that is looked at could not be read
 	listed    time.Time
 	owners    map[string]alerts.Owner
 	byOwner   map[string][]keyAlert
@@ -66,7 +69,7 @@ func (c Config) alertWatch() *alertWatch {
 	stats := new(source.Stats)
 	return &alertWatch{
 		alerts: c.Alerts, keys: c.Keys, series: c.Stores.Series, stats: stats, log: source.Watched(c.Logger, stats), now: time.Now, sleep: backoff.Sleep,
-		byOwner: map[string][]keyAlert{},
+		byOwner: map[string][]keyAlert{}, tries: map[int64]int{},
 	}
 }
 
@@ -101,7 +104,8 @@ func (w *alertWatch) follow(ctx context.Context, from engine.Position, sink engi
 }
 
 // due evaluates the alerts of a period on the candles that have closed since the last look. Where
-// they cannot be read that is tried again with the next look.
+// not all can be read that is tried again with the next look, and then those that can are not
+// held up any longer.
 func (w *alertWatch) due(ctx context.Context, minutes int64, sink engine.Sink[*Batch]) error {
 	period := market.AlertPeriod(minutes)
 	latest := period.StartMs(w.now().Add(-alertsLag).UnixMilli())
@@ -117,9 +121,13 @@ func (w *alertWatch) due(ctx context.Context, minutes int64, sink engine.Sink[*B
 		}
 		if err != nil {
 			w.stats.Malformed.Add(1)
-			w.log.Warn("cannot evaluate alerts; trying again", "minutes", minutes, "error", fmt.Sprintf("%.200s", err))
-			return nil
+			w.tries[minutes]++
+			w.log.Warn("cannot evaluate all alerts", "minutes", minutes, "try", w.tries[minutes], "error", fmt.Sprintf("%.200s", err))
+			if w.tries[minutes] < alertsTries {
+				return nil
+			}
 		}
+		w.tries[minutes] = 0
 		if err := w.emit(ctx, minutes, closed, fired, sink); err != nil {
 			return err
 		}
@@ -182,7 +190,8 @@ func (w *alertWatch) readable(key string, list []alerts.Alert) (all []keyAlert) 
 	return all
 }
 
-// evaluate returns what goes off with the candles of a period that closed at a time, ms.
+// evaluate returns what goes off with the candles of a period that closed at a time, ms: with an
+// error, what goes off of those pairs and distributors that can be read.
 func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]alerts.Fired, error) {
 	byPair := map[string][]keyAlert{}
 	for _, list := range w.byOwner {
@@ -194,21 +203,21 @@ func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]ale
 	}
 	var mu sync.Mutex
 	var fired []alerts.Fired
-	group, reading := errgroup.WithContext(ctx)
+	var failed []error
+	var group errgroup.Group
 	group.SetLimit(alertsAtOnce)
 	for pair, list := range byPair {
 		group.Go(func() error {
-			some, err := w.evaluatePair(reading, pair, list, closed)
+			some, err := w.evaluatePair(ctx, pair, list, closed)
 			mu.Lock()
 			defer mu.Unlock()
-			fired = append(fired, some...)
-			return err
+			fired, failed = append(fired, some...), append(failed, err)
+			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return w.awake(ctx, fired)
+	_ = group.Wait() // failures are in failed
+	fired, err := w.awake(ctx, fired)
+	return fired, errors.Join(append(failed, err)...)
 }
 
 // evaluatePair returns what goes off of alerts of one pair and period. A pair without a trade in the
@@ -233,7 +242,8 @@ func (w *alertWatch) evaluatePair(ctx context.Context, pair string, list []keyAl
 	return fired, nil
 }
 
-// awake leaves out what is of sub-keys that may not be used now: their alerts rest.
+// awake leaves out what is of sub-keys that may not be used now: their alerts rest. With an error,
+// those of distributors whose keys cannot be read are left out too.
 func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.Fired, error) {
 	used := map[string]map[string]bool{} // keys by distributor
 	for i := range fired {
@@ -244,6 +254,7 @@ func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.
 		used[distributor][fired[i].Key] = true
 	}
 	awake := map[string]bool{}
+	var failed []error
 	for distributor, names := range used {
 		var list []string
 		for key := range names {
@@ -253,7 +264,8 @@ func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.
 		statuses, err := w.keys.Statuses(reading, distributor, list)
 		cancel()
 		if err != nil {
-			return nil, fmt.Errorf("read keys with alerts: %w", err)
+			failed = append(failed, fmt.Errorf("read keys with alerts: %w", err))
+			continue
 		}
 		for key, s := range statuses {
 			awake[key] = !s.Disabled && !s.DistributorDisabled && s.Level != nil && (s.ExpiresAt.IsZero() || w.now().Before(s.ExpiresAt))
@@ -265,7 +277,7 @@ func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.
 			left = append(left, f)
 		}
 	}
-	return left, nil
+	return left, errors.Join(failed...)
 }
 
 // firedAlerts keeps the log of what went off.

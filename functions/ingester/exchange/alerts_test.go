@@ -166,6 +166,18 @@ func TestAlertsAreThoseThatAreSetUp(t *testing.T) {
 	if n, err := evaluate(begun); n != 0 || err == nil {
 		t.Errorf("while keys cannot be read %d fire, %v", n, err)
 	}
+	said := 0
+	sink := func(_ context.Context, d engine.Delivery[*Batch]) error { said += 1 + len(d.Batch.Fired); return nil }
+	watch.evaluated[1] = begun.Add(-time.Minute).UnixMilli()
+	for try := range alertsTries {
+		if said > 0 {
+			t.Errorf("it went on at try %d", try)
+		}
+		must.Do(t, watch.due(t.Context(), 1, sink))
+	}
+	if said == 0 {
+		t.Error("who cannot be read holds up all others")
+	}
 	watch.keys = w.config.Keys
 	must.Do(t, w.config.Alerts.Remove(t.Context(), "reseller", "awake", alerts.IDOf(alertPair, must.Get(market.ParseAlertType("price:1:price_cross:100"))(t))))
 	w.clock.Move(alertsRelist)
