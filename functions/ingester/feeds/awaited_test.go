@@ -136,7 +136,7 @@ func TestWhatMayNotHaveBeenShownAgainIsShownByTheNextRun(t *testing.T) {
 	for _, c := range clients {
 		has(c, 2)
 	}
-	w.set(now.Add(2 * time.Minute))
+	w.set(now.Add(6 * time.Minute))
 	replied(f, clients[0])
 	stop()
 
