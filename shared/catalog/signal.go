@@ -5,15 +5,15 @@ import "time"
 // The endpoints of the family Signal. Those that are planned are specified, without a handler yet.
 var (
 	// Lists the alerts of the calling key that went off, newest first.
-	FiredAlerts = route[FiredAlertsIn, FiredAlertList]("GET", "/v2/signal/signalAlert", Signal, anyLevel, EnvelopeA)
+	FiredAlerts = route[FiredAlertsIn, FiredAlertList]("GET", "/v2/signal/signalAlert", Signal, anyLevel, EnvelopeA).needs(ExchangeKlines)
 	// Lists the indicators and triggers that an alert may use.
-	AlertChoices = route[AlertChoicesIn, AlertChoiceList]("GET", "/v2/signal/signalAlertConf", Signal, anyLevel, EnvelopeA)
+	AlertChoices = route[AlertChoicesIn, AlertChoiceList]("GET", "/v2/signal/signalAlertConf", Signal, anyLevel, EnvelopeA).needs(ExchangePairs)
 	// Sets up an alert for the calling key.
 	AddAlert = route[AddAlertIn, AlertResult]("GET", "/v2/signal/addSignalAlert", Signal, anyLevel, EnvelopeA).needs(ExchangePairs)
 	// Removes an alert of the calling key.
-	RemoveAlert = route[RemoveAlertIn, AlertResult]("GET", "/v2/signal/delSignalAlert", Signal, anyLevel, EnvelopeA)
+	RemoveAlert = route[RemoveAlertIn, AlertResult]("GET", "/v2/signal/delSignalAlert", Signal, anyLevel, EnvelopeA).needs(ExchangePairs)
 	// Lists the alerts that the calling key set up.
-	SetAlerts = route[SetAlertsIn, SetAlertList]("GET", "/v2/signal/getSignalAlertSetList", Signal, anyLevel, EnvelopeA)
+	SetAlerts = route[SetAlertsIn, SetAlertList]("GET", "/v2/signal/getSignalAlertSetList", Signal, anyLevel, EnvelopeA).needs(ExchangePairs)
 	// Lists signals of a strategy with their past success, newest first.
 	StrategySignals = route[StrategySignalsIn, StrategySignalList]("GET", "/v2/signal/strategySignal", Signal, anyLevel, EnvelopeA).needs(ExchangeKlines)
 	// Lists sudden changes of price and volume.
