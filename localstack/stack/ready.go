@@ -25,7 +25,7 @@ const (
 	// cannot be reached may never. Then it says without which it goes on.
 	sourcesWithin = time.Minute
 	// answersWithin is how long it then waits for endpoints that have nothing to show.
-	answersWithin = time.Minute
+	answersWithin = 3 * time.Minute
 
 	readyPoll  = 100 * time.Millisecond
 	readyPrint = 3 * time.Second
