@@ -12,7 +12,6 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/largeorders"
 	"quotary/shared/data/pairbooks"
-	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
@@ -72,17 +71,14 @@ func (r *reader) funding(ctx context.Context, in catalog.FundingRatesIn) ([]cata
 // pairBars are buckets of a perpetual of an exchange, oldest first. What else an answer is made
 // of is read first once they are there, so that they are not read for an answer that fails by it.
 func (r *reader) pairBars(ctx context.Context, s pairseries.Series[market.Bar], key string, width time.Duration, w pairseries.Window, first ...func() error) (bars []market.Bar, err error) {
-	err = r.lookup.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past, series *store.Series) (all bool, err error) {
-		if !past.Complete { // what there is may be a part, and to read it would be for nothing
-			return false, nil
-		}
+	err = r.lookup.Contracts(ctx, key, func(series *store.Series) (err error) {
 		for _, read := range first {
 			if err := read(); err != nil {
-				return false, err
+				return err
 			}
 		}
 		bars, err = s.Read(ctx, series, key, width, w)
-		return true, err
+		return err
 	})
 	return bars, err
 }

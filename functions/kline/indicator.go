@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
-	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
@@ -174,12 +173,7 @@ func (r *reader) past(ctx context.Context, key, series string, read func(*store.
 	if series == pairseries.Liquidations.Name() {
 		return r.lookup.SinceFollowed(ctx, key, func() error { return read(r.series) })
 	}
-	return r.lookup.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past, series *store.Series) (all bool, err error) {
-		if !past.Complete {
-			return false, nil
-		}
-		return true, read(series)
-	})
+	return r.lookup.Contracts(ctx, key, read)
 }
 
 // mostMinutes is how many minutes are read at most where takers are counted in no wider K-line.

@@ -281,16 +281,23 @@ func (c *alertCandles) series(name string, fresh func() []Decimal) []Decimal {
 
 // surge is whether the last candle had so many times the mean volume of the n before it.
 func (c *alertCandles) surge(n int, times Decimal) int {
-	if len(c.candles) < n+1 {
+	if !c.busy(n, times) {
 		return 0
 	}
 	last := &c.candles[len(c.candles)-1]
-	var sum Decimal
-	for _, before := range c.candles[len(c.candles)-1-n : len(c.candles)-1] {
-		sum = sum.Add(before.Size)
-	}
-	if !sum.IsPos() || last.Size.Mul(decimalOf(int64(n))).Cmp(sum.Mul(times)) < 0 {
-		return 0
-	}
 	return last.Close.Cmp(last.Open)
+}
+
+// busy reports whether the last candle has at least so many times the mean volume of the n before
+// it; false where not all of these are known, and where nothing was traded in them.
+func (c *alertCandles) busy(n int, times Decimal) bool {
+	last := len(c.candles) - 1
+	if last < n {
+		return false
+	}
+	var sum Decimal
+	for i := range c.candles[last-n : last] {
+		sum = sum.Add(c.candles[last-n+i].Size)
+	}
+	return sum.IsPos() && c.candles[last].Size.Mul(decimalOf(int64(n))).Cmp(sum.Mul(times)) >= 0
 }

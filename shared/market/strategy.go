@@ -53,7 +53,7 @@ var Strategies = [...]Strategy{
 		Key: "depth_win_one", About: "the close crosses its exponential average of 30 hours, with at least the mean volume of the 20 hours before",
 		WinRate: percent(2), LossRate: percent(1),
 		signal: func(h *StrategyHours) int {
-			if !h.busy(20) {
+			if !h.busy(20, decimalOf(1)) {
 				return 0
 			}
 			return crossing(h.closes, h.average("ema", decimalOf(30)))
@@ -131,18 +131,6 @@ var Strategies = [...]Strategy{
 
 // percent is a number of percent as a fraction.
 func percent(n int64) Decimal { return udecimal.MustFromInt64(n, 2) }
-
-// busy reports whether the last hour has at least the mean volume of the n before it.
-func (h *StrategyHours) busy(n int) bool {
-	if len(h.candles) < n+1 {
-		return false
-	}
-	var sum Decimal
-	for _, c := range h.candles[len(h.candles)-1-n : len(h.candles)-1] {
-		sum = sum.Add(c.Size)
-	}
-	return sum.IsPos() && h.candles[len(h.candles)-1].Size.Mul(decimalOf(int64(n))).Cmp(sum) >= 0
-}
 
 // Signals are what the strategies say of the last hour, by their keys.
 func (h *StrategyHours) Signals() map[string]Side {

@@ -279,27 +279,3 @@ func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.
 	}
 	return left, errors.Join(failed...)
 }
-
-// firedAlerts keeps the log of what went off.
-type firedAlerts struct {
-	engine.Defaults[*Batch]
-	rows []store.Row
-}
-
-// Name is that of the log.
-func (*firedAlerts) Name() string { return alerts.Name }
-
-// Apply takes what went off.
-func (p *firedAlerts) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
-	p.rows = alerts.AppendRows(p.rows, b.Fired)
-	return nil
-}
-
-// Changes returns its rows.
-func (p *firedAlerts) Changes(time.Time, bool) (c engine.Changes) {
-	if len(p.rows) > 0 {
-		c.Log = []engine.LogRows{{Dataset: alerts.Name, Rows: p.rows}}
-		p.rows = nil
-	}
-	return c
-}

@@ -33,8 +33,8 @@ func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 		newLiquidations(leftOut),
 		newBooks(),
 		newDepths(),
-		new(firedAlerts),
-		new(strategyRows),
+		newFiredAlerts(),
+		newStrategySignals(),
 		newLargeOrders(),
 		newTakerRuns(),
 	}

@@ -280,27 +280,3 @@ func until(hours []market.Candle, closed int64) []market.Candle {
 	})
 	return hours[:n]
 }
-
-// strategyRows keeps the log of signals.
-type strategyRows struct {
-	engine.Defaults[*Batch]
-	rows []store.Row
-}
-
-// Name is that of the log.
-func (*strategyRows) Name() string { return strategysignals.Name }
-
-// Apply takes signals.
-func (p *strategyRows) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
-	p.rows = strategysignals.AppendRows(p.rows, b.Strategies)
-	return nil
-}
-
-// Changes returns their rows.
-func (p *strategyRows) Changes(time.Time, bool) (c engine.Changes) {
-	if len(p.rows) > 0 {
-		c.Log = []engine.LogRows{{Dataset: strategysignals.Name, Rows: p.rows}}
-		p.rows = nil
-	}
-	return c
-}

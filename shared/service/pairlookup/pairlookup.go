@@ -127,6 +127,17 @@ func (p *Pairs) Read(ctx context.Context, key, what string, read func(pairpast.P
 	}
 }
 
+// Contracts has read be called once all that an exchange tells of the past of a perpetual is
+// stored: what there is before may be a part, and to read it would be for nothing.
+func (p *Pairs) Contracts(ctx context.Context, key string, read func(*store.Series) error) error {
+	return p.Read(ctx, key, pairpast.Contracts, func(past pairpast.Past, series *store.Series) (all bool, err error) {
+		if !past.Complete {
+			return false, nil
+		}
+		return true, read(series)
+	})
+}
+
 // SinceFollowed has read be called once a pair of an exchange is followed, for what no exchange
 // tells the past of, and says since when it is where that is not all the time.
 func (p *Pairs) SinceFollowed(ctx context.Context, key string, read func() error) error {
