@@ -38,6 +38,10 @@ func (p *accountStates) awaitAnchor(address string, now time.Time) {
 	if c == nil || c.state == nil || c.rebuild != nil {
 		return
 	}
+	if c.awaited != nil { // its events wait since an earlier question
+		c.awaited.at = now
+		return
+	}
 	if len(c.queue) > 0 { // payments that are ahead of the fills are of before the question
 		p.foldQueue(c, now, true)
 	}
@@ -49,10 +53,15 @@ func (p *accountStates) awaitAnchor(address string, now time.Time) {
 
 // receiveAnchor keeps what the venue has said, until it can be taken over. One that names more than
 // a row has room for is as good as refused. One that nobody waits for any longer, as what
-// came meanwhile was folded, is no help: the account is asked about again.
+// came meanwhile was folded, is no help: the account is asked about again. So it is where an
+// answer comes while another waits to be taken over: the first may be the only one with what is
+// seldom asked for, as the mode.
 func (p *accountStates) receiveAnchor(a *market.Anchor, now time.Time) {
 	c := p.cache[a.Address]
 	switch {
+	case c != nil && c.awaited != nil && c.awaited.answer != nil:
+		p.figures.missed.Add(1)
+		p.wanted.again(a.Address, now)
 	case len(a.Dexes) == 0, c != nil && c.state != nil && !c.state.Takes(a):
 		p.figures.refused.Add(1)
 		if c != nil && c.awaited != nil {

@@ -47,6 +47,7 @@ func TestAnchors(t *testing.T) {
 		"of nobody known":           {batches: []*Batch{asked, anchor(said(1, "", ""))}, anchored: 1},
 		"is the first that is seen": {batches: []*Batch{asked, anchor(said(1, "2", "200")), fills(add, flat)}, leverage: 7, trades: 1, anchored: 1},
 		"refused":                   {batches: []*Batch{fills(open), asked, fills(add), refused, fills(flat)}, trades: 1, refused: 1},
+		"is followed by another":    {batches: []*Batch{fills(open), asked, anchor(said(1, "2", "200")), asked, anchor(said(1, "5", "500")), asked, refused}, size: "2", leverage: 7, anchored: 1, missed: 2},
 		"names too many coins":      {batches: []*Batch{fills(open), asked, fills(add), anchor(many), fills(flat)}, trades: 1, refused: 1},
 		"never comes":               {batches: []*Batch{fills(open), asked, fills(add)}, size: "3", missed: 0},
 		"was not announced":         {batches: []*Batch{fills(open), anchor(said(1, "5", "500"))}, size: "2", missed: 1},

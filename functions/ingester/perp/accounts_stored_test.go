@@ -51,6 +51,7 @@ type ingested struct {
 	untold   int                    // ledger updates of which nobody tells what they move
 	asked    []string               // accounts that were asked about in this moment
 	after    time.Time              // when they were
+	from     int64                  // and by the venue's clock, ms
 	awaited  time.Time              // of the venue, when all that was written had been taken
 }
 
@@ -68,9 +69,7 @@ func (g *ingested) begin() (stop func() error) {
 			if err := sink(ctx, d); err != nil || len(d.Events.Anchors) == 0 {
 				return err
 			}
-			g.mu.Lock()
-			g.seen[d.Events.Anchors[0].Address] = true
-			g.mu.Unlock()
+			g.answer(&d.Events.Anchors[0])
 			return nil
 		})
 	}), engine.Source[*Batch]{Name: "figures", Stats: new(hyperliquid.Stats), NoCheckpoint: true, Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
@@ -137,6 +136,16 @@ func (g *ingested) wanted(context.Context) ([]hyperliquid.WantedAnchor, error) {
 	return list, nil
 }
 
+// answer notes that an account is anchored. An answer to a question of before it was asked for,
+// or without a mode, which is asked for seldom otherwise, leaves it wanted.
+func (g *ingested) answer(a *market.Anchor) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if a.Mode != market.ModeUnknown && newestOf(a) >= g.from {
+		g.seen[a.Address] = true
+	}
+}
+
 // take lets a step of the venue pass by, and has accounts that are new or changed what no
 // stream tells anchored before the next. It reports whether there were any.
 func (g *ingested) take(b *Batch) (asks bool) {
@@ -188,7 +197,7 @@ func (g *ingested) take(b *Batch) (asks bool) {
 func (g *ingested) ask(addresses []string) {
 	g.asked = append(g.asked, addresses...)
 	g.mu.Lock()
-	g.after = time.Now()
+	g.after, g.from = time.Now(), g.sim.venue.Now().UnixMilli()
 	for _, address := range addresses {
 		g.seen[address] = false
 	}
