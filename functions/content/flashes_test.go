@@ -126,6 +126,8 @@ func TestListsOfFlashes(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v2/content/newsflash":             "8",
 		"/v2/content/newsflash?language=tc": "8",
+		"/v2/content/newsflash?language=CN": "8",
+		"/v2/content/flashList?language=En": "9 7 5",
 		"/v2/content/flashList?language=en": "9 7 5",
 		fmt.Sprint("/v2/content/flashList?language=en&createtime=", now.Add(-2*time.Minute).Unix()): "9 7",
 		fmt.Sprint("/v2/content/flashList?language=en&createtime=", now.Unix()+1):                   "",
@@ -141,6 +143,7 @@ func TestListsOfFlashes(t *testing.T) {
 	for path, want := range map[string]string{
 		flashPath + "list":                                                                                      "8",
 		flashPath + "list?lan=en":                                                                               "9 7 5",
+		flashPath + "list?lan=EN&platform_show=House":                                                           "9 7 5",
 		flashPath + "list?lan=en&last_id=9":                                                                     "7 5",
 		flashPath + "list?lan=en&last_id=6":                                                                     "5", // which is hidden
 		flashPath + "list?lan=en&last_id=5":                                                                     "",

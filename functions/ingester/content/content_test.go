@@ -40,7 +40,7 @@ func TestSettingsNameWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		``: "", `[]`: "",
-		`[{"url":"https://a.example/rss","language":"en","source":"A"},{"url":"https://a.example/rss?x=1","language":"cn","source":"A","every":"30s"}]`: "",
+		`[{"url":"https://a.example/rss","language":"en","source":"A"},{"url":"https://a.example/rss?x=1","language":"CN","source":"A","every":"30s"}]`: "",
 		`{}`:          "QUOTARY_NEWS_FEEDS must be a JSON list",
 		`[{"uri":1}]`: `unknown field "uri"`,
 		`[] []`:       "must be a JSON list",

@@ -16,6 +16,7 @@ import (
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/venue"
@@ -31,11 +32,13 @@ type markets struct {
 	config Config
 	now    func() time.Time
 
-	tickers    *store.View[pairtickers.View]
-	pairs      *store.View[pairs.View]
-	liquidated *store.View[pairliquidations.View]
-	contracts  *store.View[contracts.View]
-	perps      *store.View[market.Contexts]
+	tickers        *store.View[pairtickers.View]
+	pairs          *store.View[pairs.View]
+	liquidated     *store.View[pairliquidations.View]
+	contracts      *store.View[contracts.View]
+	perps          *store.View[market.Contexts]
+	perpLiquidated *store.View[pairliquidations.View]
+	whales         *store.View[whales.Events]
 
 	began   time.Time
 	memory  marketflash.Memory
@@ -71,7 +74,8 @@ func (m *markets) follow(ctx context.Context, from engine.Position, sink engine.
 	m.began = m.now()
 	m.tickers, m.pairs = pairtickers.Published.Open(m.views, m.now), pairs.Published.Open(m.views, m.now)
 	m.liquidated, m.contracts = pairliquidations.Published.Open(m.views, m.now), contracts.Published.Open(m.views, m.now)
-	m.perps = venue.PerpContexts.Open(m.views, m.now)
+	m.perps, m.perpLiquidated = venue.PerpContexts.Open(m.views, m.now), pairliquidations.OfPerps.Open(m.views, m.now)
+	m.whales = whales.PublishedEvents.Open(m.views, m.now)
 	return source.Poll(ctx, marketEvery, m.config.Logger.With("source", "markets"), "the state of markets", func(ctx context.Context) error {
 		return m.look(ctx, sink)
 	})
@@ -105,12 +109,14 @@ func (m *markets) look(ctx context.Context, sink engine.Sink[*Batch]) error {
 
 func (m *markets) snapshot(ctx context.Context) (s marketflash.Snapshot, err error) {
 	s.Now, s.Began = m.now(), m.began
-	var errs [5]error
+	var errs [7]error
 	s.Tickers, errs[0] = store.OrZero(m.tickers.Get(ctx))
 	s.Pairs, errs[1] = store.OrZero(m.pairs.Get(ctx))
 	s.Liquidations, errs[2] = store.OrZero(m.liquidated.Get(ctx))
 	s.Contracts, errs[3] = store.OrZero(m.contracts.Get(ctx))
 	s.Perps, errs[4] = store.OrZero(m.perps.Get(ctx))
+	s.PerpLiquidations, errs[5] = store.OrZero(m.perpLiquidated.Get(ctx))
+	s.Whales, errs[6] = store.OrZero(m.whales.Get(ctx))
 	if err := errors.Join(errs[:]...); err != nil {
 		return s, err
 	}

@@ -11,8 +11,10 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/flashes"
+	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/testenv"
@@ -49,6 +51,39 @@ func TestPerpetualsMakeFlashes(t *testing.T) {
 	}
 	testenv.Until(t, "flashes are listed", func() bool { return len(titles()) == len(want) })
 	stop()
+	if diff := cmp.Diff(want, titles()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What accounts of the perpetual exchange did is said, of which no exchange is followed.
+func TestAccountsOfThePerpetualExchangeMakeFlashes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now, million := time.Now().UnixMilli(), market.DecimalFromInt(1_000_000)
+	storetest.Publish(t, w.stores.Views, pairliquidations.OfPerps, pairliquidations.View{Time: now, Pairs: []pairliquidations.Pair{
+		{Key: "simswapusdc:hyperliquid", Coin: "sim", Platform: "hyperliquid", Minutes: []pairliquidations.Minute{{Time: now, Long: million, Largest: million, Count: 1}}},
+	}})
+	const user = "0x00000000000000000000000000000000000000aa"
+	storetest.Publish(t, w.stores.Views, whales.PublishedEvents, whales.Events{Time: now, Events: []whales.Event{
+		{Time: now, User: user, Coin: "SIM", Action: market.PositionOpened, Size: million, Value: market.DecimalFromInt(7_000_000)},
+	}})
+	stop := w.start(t, w.pipeline(w.stores))
+	titles := func() (all []string) {
+		v, err := flashes.Published.Open(w.stores.Views, time.Now).Get(t.Context())
+		if err != nil {
+			return nil
+		}
+		list, _ := v.Select(flashes.Selection{Platform: flashes.House, Language: "cn", Limit: 10, Keep: func(f *flashes.Flash) bool { return f.FlashType != 15 }})
+		for _, f := range list {
+			all = append(all, f.Title)
+		}
+		slices.Sort(all)
+		return all
+	}
+	testenv.Until(t, "flashes are listed", func() bool { return len(titles()) == 2 })
+	stop()
+	want := []string{"SIM (hyperliquid) 一笔 1000000 美元的仓位被强平", "鲸鱼 " + user + " 在 Hyperliquid 新开 SIM 多单，价值 7000000 美元"}
 	if diff := cmp.Diff(want, titles()); diff != "" {
 		t.Error(diff)
 	}

@@ -60,7 +60,7 @@ func parseFeeds(text string) ([]Feed, error) {
 	}
 	var feeds []Feed
 	for n, one := range list {
-		f := Feed{Language: news.Languages[one.Language], Source: strings.TrimSpace(one.Source), Every: everyDefault}
+		f := Feed{Language: news.Languages[strings.ToLower(one.Language)], Source: strings.TrimSpace(one.Source), Every: everyDefault}
 		var err error
 		f.URL, err = url.Parse(one.URL)
 		switch {

@@ -18,8 +18,9 @@ import (
 // Type is what a line of a dataset may hold: a JSON object with the members of the
 // struct T, by their json tags, and no others. Members are texts, whole numbers
 // (int64) and booleans. Further tags: required:"true", of a text maxlen (runes) and
-// pattern, of a number min and max, of both enum (values separated by |), and accepts, which
-// says better in words what is accepted. A required text may not be empty. Control characters in texts are
+// pattern, of a number min and max, of both enum (values separated by |; a text is taken in
+// any letter case, and is what stands in the tag then), and accepts, which says better in
+// words what is accepted. A required text may not be empty. Control characters in texts are
 // dropped, but for tabs and line breaks.
 type Type[T any] struct{ members []member }
 
@@ -109,6 +110,9 @@ func (m *member) set(at reflect.Value, raw json.RawMessage) bool {
 			return false
 		}
 		text = visible.Text(text)
+		if i := slices.IndexFunc(m.enum, func(value string) bool { return strings.EqualFold(value, text) }); i >= 0 {
+			text = m.enum[i]
+		}
 		at.SetString(text)
 		return (!m.required || text != "") && (m.longest == 0 || utf8.RuneCountInString(text) <= m.longest) &&
 			(m.pattern == nil || m.pattern.MatchString(text)) && (m.enum == nil || slices.Contains(m.enum, text))

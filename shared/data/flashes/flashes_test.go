@@ -37,6 +37,7 @@ func TestLinesOfADrop(t *testing.T) {
 	for line, want := range map[string]string{
 		`{` + least + `}`: "",
 		`{` + least + `,"platform":"social","pictures":"https://a.example/1.png  http://a.example/2.png","flash_type":28,"tab":15,"view_count":9}`: "",
+		`{"id":1,"time":1795000000,"language":"EN","platform":"House","content":"C"}`:                                                              "",
 		`{"id":1,"time":1795000000,"language":"tc","content":"C"}`:                                                                                 "",
 		`{"time":1795000000,"language":"en","title":"T"}`:                                                                                          "id is missing",
 		`{"id":0,"time":1795000000,"language":"en","title":"T"}`:                                                                                   "id must be a whole number from 1",

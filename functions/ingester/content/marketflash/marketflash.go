@@ -24,6 +24,12 @@
 //	type 25  an order of a million US dollars or more closed a position by force; of a coin
 //	         another one of the hour only where it is larger by a million than the last of these;
 //	         of several at once the largest
+//	type 22  a whale has opened, closed or turned round a position of five million US dollars or
+//	         more on Hyperliquid; of a coin another one of the hour only where it is larger by
+//	         five million than the last of these; of several at once the largest
+//	type 27  the funding of a coin is a further 100 % a year, paid by longs or by shorts: that of
+//	         the perpetual that pays most, among those with an open interest of ten million US
+//	         dollars or more
 //	type 26  every day: the open interest of perpetuals by exchange
 //	type 21  a pair with USDT or USDC has begun to trade on a market of which others were known
 package marketflash
@@ -32,7 +38,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +50,7 @@ import (
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 )
 
@@ -57,9 +63,11 @@ const (
 	liquidations = 15
 	level        = 18
 	listing      = flashes.TypeListing
+	mainForce    = 22
 	move         = 23
 	largeOrder   = 25
 	openInterest = 26
+	confidence   = 27
 )
 
 // Snapshot is the state of the markets at a time.
@@ -70,7 +78,11 @@ type Snapshot struct {
 	Liquidations pairliquidations.View
 	Contracts    contracts.View
 
-	Perps market.Contexts // of Hyperliquid
+	// Of Hyperliquid. What its accounts did is known when its published hours are, where no node
+	// is followed.
+	Perps            market.Contexts
+	PerpLiquidations pairliquidations.View
+	Whales           whales.Events
 
 	Began time.Time // since when somebody looks at the markets
 
@@ -86,12 +98,13 @@ type Snapshot struct {
 // Memory is what was said, as the checkpoint of the source holds it. The zero value has said
 // nothing: the first snapshot only tells it which pairs there are and where prices stand.
 type Memory struct {
-	Since  int64                     `json:"since,omitempty"` // from when on liquidations are known, Unix s
-	Said   map[string]Reported       `json:"said,omitempty"`
-	Levels map[string]market.Decimal `json:"levels,omitempty"` // of prices, by pair and step: a coin's price may come from another exchange
-	Pairs  []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
-	States int64                     `json:"states,omitempty"` // until when flashes are used up, Unix s: see [source.States]
-	Listed int64                     `json:"listed,omitempty"` // and those of listings, which are said once or never
+	Since     int64                     `json:"since,omitempty"`     // from when on liquidations are known of exchanges, Unix s
+	PerpSince int64                     `json:"perpSince,omitempty"` // and of Hyperliquid
+	Said      map[string]Reported       `json:"said,omitempty"`
+	Levels    map[string]market.Decimal `json:"levels,omitempty"` // of prices, by pair and step: a coin's price may come from another exchange
+	Pairs     []uint32                  `json:"pairs,omitempty"`  // digests of the keys of pairs that trade, and of their markets, ascending
+	States    int64                     `json:"states,omitempty"` // until when flashes are used up, Unix s: see [source.States]
+	Listed    int64                     `json:"listed,omitempty"` // and those of listings, which are said once or never
 }
 
 // Reported is how far a rule has gone, and when.
@@ -123,6 +136,8 @@ func (m *Memory) Flashes(s Snapshot) []flashes.Flash {
 		w.coin(&c, i < large)
 	}
 	w.liquidated()
+	w.whales()
+	w.funding()
 	w.interest()
 	w.listings()
 	for key, said := range m.Said {
@@ -320,66 +335,6 @@ func stepOf(px market.Decimal) market.Decimal {
 // remainder is what is left of a price above a multiple of a step.
 func remainder(px, step market.Decimal) market.Decimal {
 	return px.Sub(px.MustDiv(step).Trunc(0).Mul(step))
-}
-
-// summaryEvery is from one summary of liquidations to the next.
-const summaryEvery = 4 * time.Hour
-
-// million is the size of a large order, US dollars, and how much larger the next one must be.
-const million = 1_000_000
-
-// liquidated says what was liquidated: every few hours in all, and large orders at once.
-func (w *writer) liquidated() {
-	var all market.Liquidated
-	largest := map[string]order{} // by rule
-	for i := range w.Liquidations.Pairs {
-		p := &w.Liquidations.Pairs[i]
-		sum := p.Since(w.Now.Add(-pairliquidations.Window))
-		all.Merge(&sum)
-		for i := range p.Minutes {
-			m := &p.Minutes[i]
-			if w.Since == 0 || m.Time/1000 < w.Since {
-				w.Since = m.Time / 1000
-			}
-			rule := fmt.Sprint(largeOrder, " ", p.Coin, " ", m.Time/time.Hour.Milliseconds())
-			if w.Now.UnixMilli()-m.Time < time.Hour.Milliseconds() && m.Largest.Cmp(largest[rule].dollars) > 0 {
-				largest[rule] = order{p, m.Largest}
-			}
-		}
-	}
-	for _, rule := range slices.Sorted(maps.Keys(largest)) {
-		w.largest(rule, largest[rule])
-	}
-	if !w.passes(fmt.Sprint(liquidations), w.Now.Unix()/int64(summaryEvery.Seconds())) || all.Count == 0 {
-		return
-	}
-	in, inCN := "In 24 hours", "过去 24 小时"
-	if since := time.Unix(w.Since, 0).UTC(); w.Now.Sub(since) < pairliquidations.Window-time.Hour {
-		in, inCN = since.Format("Since 15:04 UTC"), since.Format("自 UTC 15:04 以来")
-	}
-	total, long, short, most := all.Long.Add(all.Short).RoundHAZ(0), all.Long.RoundHAZ(0), all.Short.RoundHAZ(0), all.Largest.RoundHAZ(0)
-	w.say(liquidations, fmt.Sprint(w.Now.Truncate(summaryEvery).Unix()), false, 0,
-		fmt.Sprintf("%s %s US dollars were liquidated: longs %s, shorts %s; the largest position %s", in, total, long, short, most),
-		fmt.Sprintf("%s全网爆仓 %s 美元：多单 %s，空单 %s；最大单笔 %s", inCN, total, long, short, most))
-}
-
-// order is the largest that closed a position of a pair by force in a time.
-type order struct {
-	of      *pairliquidations.Pair
-	dollars market.Decimal
-}
-
-// largest says that a large position was closed.
-func (w *writer) largest(rule string, o order) {
-	dollars, _ := o.dollars.Trunc(0).Int64()
-	if dollars < w.Said[rule].Step+million {
-		return
-	}
-	w.passes(rule, dollars)
-	name := fmt.Sprint(strings.ToUpper(o.of.Coin), " (", o.of.Platform, ")")
-	w.say(largeOrder, fmt.Sprint(rule, " ", dollars), dollars >= 10*million, 0,
-		fmt.Sprintf("A position of %s US dollars in %s was liquidated", o.dollars.RoundHAZ(0), name),
-		fmt.Sprintf("%s 一笔 %s 美元的仓位被强平", name, o.dollars.RoundHAZ(0)))
 }
 
 // interest says once a day how much is open on each exchange.

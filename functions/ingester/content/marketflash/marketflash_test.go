@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
+	"quotary/shared/data/whales"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 )
@@ -184,6 +185,61 @@ func TestRules(t *testing.T) {
 				}}}
 			},
 			[]string{"25 A position of 1500000 US dollars in BTC (binance) was liquidated"},
+		},
+		"a position is closed by force on Hyperliquid, as its last hour says": {
+			func(_ *testing.T, s *Snapshot) {
+				minute := func(ago time.Duration, dollars int64) pairliquidations.Minute {
+					return pairliquidations.Minute{Time: s.Now.Add(-ago).UnixMilli(), Short: market.DecimalFromInt(dollars), Largest: market.DecimalFromInt(dollars), Count: 1}
+				}
+				s.PerpLiquidations.Pairs = []pairliquidations.Pair{
+					{Key: "btcswapusdc:hyperliquid", Coin: "btc", Platform: "hyperliquid", Minutes: []pairliquidations.Minute{minute(4*time.Hour, 9_000_000), minute(100*time.Minute, 1_500_000)}},
+					{Key: "ethswapusdc:hyperliquid", Coin: "eth", Platform: "hyperliquid", Minutes: []pairliquidations.Minute{minute(time.Minute, 1_000_000)}},
+				}
+			},
+			[]string{"25 A position of 1500000 US dollars in BTC (hyperliquid) was liquidated at 11:21 UTC", "25 A position of 1000000 US dollars in ETH (hyperliquid) was liquidated"},
+		},
+		"whales move": {
+			func(t *testing.T, s *Snapshot) {
+				event := func(coin string, ago time.Duration, action market.PositionAction, size, value string) whales.Event {
+					return whales.Event{Time: s.Now.Add(-ago).UnixMilli(), User: "0x00000000000000000000000000000000000000aa", Coin: coin, Action: action, Size: dec(t, size), Value: dec(t, value)}
+				}
+				s.Whales.Events = []whales.Event{
+					event("BTC", 4*time.Hour, market.PositionOpened, "900", "54000000"),
+					event("BTC", 2*time.Hour, market.PositionOpened, "100", "6000000.4"),
+					event("BTC", time.Minute, market.PositionClosed, "-90", "5400000"),
+					event("BTC", 30*time.Second, market.PositionClosed, "-91", "5460000"),
+					event("ETH", time.Minute, market.PositionOpened, "1", "4999999"),
+					event("HYPE", time.Minute, market.PositionAdded, "1", "90000000"),
+					event("SOL", time.Minute, market.PositionFlipped, "-1", "5000000"),
+				}
+			},
+			[]string{
+				"22 A whale (0x00000000000000000000000000000000000000aa) opened a long of 6000000 US dollars in BTC on Hyperliquid at 11:01 UTC",
+				"22 A whale (0x00000000000000000000000000000000000000aa) closed a short of 5460000 US dollars in BTC on Hyperliquid",
+				"22 A whale (0x00000000000000000000000000000000000000aa) turned its position round to a short of 5000000 US dollars in SOL on Hyperliquid",
+			},
+		},
+		"funding is dear": {
+			func(t *testing.T, s *Snapshot) {
+				contract := func(key, base, rate string, hours, open int64, ago time.Duration) contracts.Contract {
+					return contracts.Contract{Pair: market.Pair{Key: key, Platform: "binance", Base: base}, Rate: dec(t, rate), RateTime: s.Now.Add(-ago).UnixMilli(), Period: hours * 3_600_000, Value: market.DecimalFromInt(open)}
+				}
+				s.Began = s.Now
+				s.Pairs.Pairs = append(s.Pairs.Pairs, pairs.Pair{Pair: market.Pair{Key: "xswapusdt:binance", Platform: "binance", Base: "X", Quote: "USDT", Swap: true}, Followed: true})
+				inOrder(s)
+				s.Contracts.Contracts = []contracts.Contract{
+					contract("btcswapusdt:binance", "BTC", "0.001", 8, 10_000_000, 0), contract("1000pepeswapusdt:binance", "1000PEPE", "-0.0021", 8, 20_000_000, 0),
+					contract("oldswapusdt:binance", "OLD", "0.1", 8, 20_000_000, 11*time.Minute), contract("smallswapusdt:binance", "SMALL", "0.1", 8, 9_999_999, 0),
+				}
+				s.Perps = perps(t, s.Now, "BTC 60000 60000", "kPEPE 0.01 0.01", "C1 20 20", "C2 3 3")
+				for i, funding := range []string{"0.000124", "-0.0004", "0.000113", ""} {
+					s.Perps.Coins[i].Funding, s.Perps.Coins[i].Interest = funding, market.DecimalFromInt(10_000_000_000)
+				}
+			},
+			[]string{
+				"27 Funding of BTC (binance) is 110% a year: longs pay shorts 0.1% for 8 hours",
+				"27 Funding of PEPE (hyperliquid) is 350% a year: shorts pay longs 0.04% for an hour",
+			},
 		},
 		"four hours have passed": {
 			func(t *testing.T, s *Snapshot) {
