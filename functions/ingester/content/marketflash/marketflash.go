@@ -276,7 +276,7 @@ func (w *writer) traded(c *coin, isLarge bool) {
 	if !sum.IsPos() {
 		return
 	}
-	times := c.Size.MustDiv(sum.MustDiv(market.DecimalFromInt(tradedDays)))
+	times := c.Size.Mul(market.DecimalFromInt(tradedDays)).MustDiv(sum) // the mean may be less than any decimal
 	kind := int64(turnover)
 	if isLarge {
 		kind = volume
@@ -320,13 +320,13 @@ func (w *writer) level(c *coin) {
 	}
 }
 
-// stepOf is a tenth of the power of ten at or below a price.
+// stepOf is a tenth of the power of ten at or below a price, and not less than the least decimal.
 func stepOf(px market.Decimal) market.Decimal {
 	power, ten := market.DecimalFromInt(1), market.DecimalFromInt(10)
 	for px.Cmp(power.Mul(ten)) >= 0 {
 		power = power.Mul(ten)
 	}
-	for px.Cmp(power) < 0 && power.Mul(tenth).IsPos() {
+	for px.Cmp(power) < 0 && power.Mul(tenth).Mul(tenth).IsPos() {
 		power = power.Mul(tenth)
 	}
 	return power.Mul(tenth)

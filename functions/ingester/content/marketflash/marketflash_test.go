@@ -407,3 +407,23 @@ func TestStepsOfPrices(t *testing.T) {
 		}
 	}
 }
+
+// Whatever an exchange says of prices and sizes, the least among them too, no rule ends the process.
+func TestTheLeastFiguresAreTaken(t *testing.T) {
+	t.Parallel()
+	const least = "0.0000000000000000001"
+	t.Run("price", func(t *testing.T) {
+		var m Memory
+		for n := range 3 {
+			m.Flashes(snapshot(t, noon.Add(time.Duration(n)*time.Minute), least, least, least, least))
+		}
+	})
+	t.Run("sizes of days", func(t *testing.T) {
+		s := snapshot(t, noon, "61000", "60900", "0.011", "0.011")
+		s.Days = days(t, 8, "60000", "59000", "0")
+		for _, list := range s.Days {
+			list[3].Size = dec(t, least)
+		}
+		new(Memory).Flashes(s)
+	})
+}

@@ -56,6 +56,7 @@ const (
 	maxTitle   = 300   // runes
 	maxSummary = 500   // runes
 	maxAuthor  = 100   // runes
+	lastYear   = 9999  // that JSON can hold: a day of another zone may be behind it in UTC
 	maxContent = 60000 // bytes: six times as much, which JSON may take, fits into a row
 )
 
@@ -145,8 +146,8 @@ func (w *work) item(in *syndication.Item, feed *url.URL) (item Item, ok bool) {
 	item.Title = cmp.Or(w.words(in.Title, maxTitle), shortened(item.Summary, maxTitle/3))
 	item.Image = w.cover(in, base)
 	item.Author = w.words(in.Author, maxAuthor)
-	if !in.Published.IsZero() {
-		item.Published = in.Published.UTC().Truncate(time.Second)
+	if at := in.Published.UTC(); !at.IsZero() && at.Year() >= 1 && at.Year() <= lastYear {
+		item.Published = at.Truncate(time.Second)
 	}
 	return item, item.Key != "" && len(item.Key) <= maxKey && utf8.ValidString(item.Key) && item.Title != ""
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 
+	"quotary/functions/ingester/source/feeds/syndication"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/text/visible"
@@ -425,5 +426,37 @@ func TestHiddenCharactersOfAFeedAreLeftOut(t *testing.T) {
 				t.Errorf("%s: %q", name, shown)
 			}
 		}
+	}
+}
+
+// A date that no JSON holds is none: the last day of the calendar in one zone is behind it in another.
+func TestADateBehindTheCalendarIsNone(t *testing.T) {
+	t.Parallel()
+	look := func(f Format, text, what string) {
+		t.Helper()
+		doc, err := f.parse([]byte(text), "", nil)
+		if err != nil || len(doc.Items) != 1 {
+			t.Fatalf("%s: %d items, %v", what, len(doc.Items), err)
+		}
+		if at := doc.Items[0].Published; !at.IsZero() {
+			t.Errorf("%s is of %s", what, at)
+		}
+		if _, items, _ := new(Position).follow(&doc, noon, nil, nil); len(items) != 1 {
+			t.Errorf("%s: %d are delivered", what, len(items))
+		}
+	}
+	for _, date := range []string{"Fri, 31 Dec 9999 23:59:59 -0500", "9999-12-31T23:59:59-14:00", "31 Dec 9999 24:00:00 GMT", "31 Dec 9999 23:59:60 GMT"} {
+		for _, text := range []string{
+			`<rss><channel><item><title>Title</title><guid>1</guid><pubDate>` + date + `</pubDate></item></channel></rss>`,
+			`<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>Title</title><id>1</id><updated>` + date + `</updated></entry></feed>`,
+			`{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[{"id":"1","title":"Title","date_published":"` + date + `"}]}`,
+		} {
+			look(Format{}, text, date)
+		}
+	}
+	for _, at := range []time.Time{time.Unix(1<<40-1, 0), time.Date(0, time.December, 31, 0, 0, 0, 0, time.UTC), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		look(Format{Read: func([]byte) (*syndication.Feed, error) {
+			return &syndication.Feed{Items: []syndication.Item{{ID: "1", Title: syndication.Text{Body: "Title"}, Published: at}}}, nil
+		}}, "{}", "a vendor's "+at.String())
 	}
 }
