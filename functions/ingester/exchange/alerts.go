@@ -1,10 +1,12 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +39,10 @@ const (
 	alertsMissed  = 3                // candles of a period that are evaluated late, at most: what is older is not news
 	alertsTries   = 5                // to read what a candle's alerts are evaluated on
 	alertsTimeout = 10 * time.Second // of a read: what many alerts of one distributor take besides ends those of no other
+
+	// alertsOfCandle is how many alerts go off with a candle, at most: each is a row, and all that the
+	// exchanges say waits behind those.
+	alertsOfCandle = 10_000
 )
 
 // alertWatch evaluates the alerts of sub-keys when candles close, and emits what goes off. It knows
@@ -54,6 +60,7 @@ type alertWatch struct {
 	evaluated map[int64]int64 // by minutes of the period: when the last candle closed that was looked at, ms
 	tries     map[int64]int   // by minutes: how often the candle that is looked at could not be read
 	listed    time.Time
+	turns     source.Turns[string, string] // of distributors, whose keys' alerts are read
 	owners    map[string]alerts.Owner
 	byOwner   map[string][]keyAlert
 }
@@ -149,7 +156,8 @@ func (w *alertWatch) emit(ctx context.Context, minutes, closed int64, fired []al
 	return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Fired: fired}, Position: position})
 }
 
-// relist reads once in a while which alerts there are: of those sub-keys whose alerts have changed.
+// relist reads once in a while which alerts there are: of those sub-keys whose alerts have changed,
+// in turns by distributor, as many as there is time for.
 func (w *alertWatch) relist(ctx context.Context) error {
 	now := w.now()
 	if now.Sub(w.listed) < alertsRelist {
@@ -161,17 +169,37 @@ func (w *alertWatch) relist(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	changed := map[string][]string{} // by distributor
 	for key, owner := range owners {
-		if w.owners[key].Revision == owner.Revision {
-			continue
+		if w.owners[key].Revision != owner.Revision {
+			changed[owner.Distributor] = append(changed[owner.Distributor], key)
+		}
+	}
+	unread, fault := 0, error(nil)
+	again := func(key, distributor string) { // with the next look; until then those of before stay
+		owners[key] = alerts.Owner{Distributor: distributor}
+		unread++
+	}
+	w.turns.Serve(changed, strings.Compare, func(key, distributor string) (cost int, ok bool) {
+		if ctx.Err() != nil {
+			return 0, false
 		}
 		list, err := w.alerts.List(ctx, key)
 		if err != nil {
-			delete(owners, key) // it is read again with the next look
-			w.log.Warn("cannot read the alerts of a key; trying again", "key", key, "error", fmt.Sprintf("%.200s", err))
-			continue
+			fault = cmp.Or(fault, err)
+			again(key, distributor)
+			return 1, true
 		}
 		w.byOwner[key] = w.readable(key, list)
+		return 1, true
+	})
+	for distributor, list := range changed {
+		for _, key := range list {
+			again(key, distributor)
+		}
+	}
+	if unread > 0 {
+		w.log.Warn("cannot read the alerts of all keys; trying again", "keys", unread, "error", fmt.Sprintf("%.200s", cmp.Or(fault, ctx.Err())))
 	}
 	w.owners, w.listed = owners, now
 	return nil
@@ -217,7 +245,7 @@ func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]ale
 	}
 	_ = group.Wait() // failures are in failed
 	fired, err := w.awake(ctx, fired)
-	return fired, errors.Join(append(failed, err)...)
+	return w.most(fired), errors.Join(append(failed, err)...)
 }
 
 // evaluatePair returns what goes off of alerts of one pair and period. A pair without a trade in the
@@ -278,4 +306,28 @@ func (w *alertWatch) awake(ctx context.Context, fired []alerts.Fired) ([]alerts.
 		}
 	}
 	return left, errors.Join(failed...)
+}
+
+// most leaves of what goes off with a candle as many as are written, in turns by distributor.
+func (w *alertWatch) most(fired []alerts.Fired) []alerts.Fired {
+	left := len(fired) - alertsOfCandle
+	if left <= 0 {
+		return fired
+	}
+	lines := map[string][]alerts.Fired{}
+	for _, f := range fired {
+		distributor := w.owners[f.Key].Distributor
+		lines[distributor] = append(lines[distributor], f)
+	}
+	kept := make([]alerts.Fired, 0, alertsOfCandle)
+	new(source.Turns[string, alerts.Fired]).Serve(lines, strings.Compare, func(f alerts.Fired, _ string) (cost int, ok bool) {
+		if len(kept) == alertsOfCandle {
+			return 0, false
+		}
+		kept = append(kept, f)
+		return 1, true
+	})
+	w.stats.Malformed.Add(int64(left))
+	w.log.Warn("more alerts go off with a candle than are written", "most", alertsOfCandle, "left out", left)
+	return kept
 }

@@ -3,8 +3,13 @@ package exchange
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/backoff"
@@ -34,12 +39,15 @@ func (s statuses) Statuses(context.Context, string, []string) (map[string]keys.S
 }
 
 // alertWorld is a world with alerts, of whose pair the close of each minute is on the other side of
-// 100 than that of the minute before.
-func alertWorld(t *testing.T) *world {
+// 100 than that of the minute before. Requests to its tables go through around.
+func alertWorld(t *testing.T, around ...func(in any, send func() (any, error)) (any, error)) *world {
 	t.Helper()
 	w := newWorld(t)
 	db := storetest.DynamoDB(t)
 	prefix := storetest.Tables(t, db)
+	for _, one := range around {
+		db = storetest.Intercept(db, one)
+	}
 	w.config.Stores.Log = store.NewLog(db, prefix+schema.LogTable)
 	w.config.Alerts = alerts.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
 		return store.NewDocuments(db, prefix+schema.DocumentsTable, kind, limits)
@@ -214,5 +222,89 @@ func TestAlertsOfADistributorHaveATimeOfTheirOwn(t *testing.T) {
 	fired := must.Get(watch.evaluate(t.Context(), 1, begun.UnixMilli()))(t)
 	if len(fired) != 2 || len(asked.by) != 2 || asked.by["quiet"].Equal(asked.by["loud"]) {
 		t.Errorf("%d went off; the keys are asked for until %v", len(fired), asked.by)
+	}
+}
+
+// Alerts of one distributor that change all the time leave those of another their turn, and those of
+// before in force.
+func TestAlertsOfADistributorAreReadInItsTurn(t *testing.T) {
+	t.Parallel()
+	var queried func(partition string)
+	w := alertWorld(t, func(in any, send func() (any, error)) (any, error) {
+		out, err := send()
+		if q, ok := in.(*dynamodb.QueryInput); ok && queried != nil {
+			queried(q.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS).Value)
+		}
+		return out, err
+	})
+	const subType = "price:1:price_cross:100"
+	w.alertOf(t, "loud", "early", subType)
+	w.alertOf(t, "quiet", "awake", subType)
+	w.config.Keys = statuses{"awake": {Level: new(keys.Level)}, "early": {Level: new(keys.Level)}}
+	watch := w.config.alertWatch()
+	watch.now = w.clock.Now
+	must.Do(t, watch.relist(t.Context()))
+	w.alertOf(t, "loud", "early", "td:1:td_nine")
+	for n := range 20 {
+		w.alertOf(t, "loud", fmt.Sprint("key", n), subType)
+	}
+	w.alertOf(t, "quiet", "late", subType)
+	w.clock.Move(alertsRelist)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	read := 0
+	queried = func(partition string) {
+		if !strings.HasPrefix(partition, "alerts#") {
+			return
+		}
+		if read++; partition == "alerts#late" {
+			cancel() // as when the time is over
+		}
+	}
+	must.Do(t, watch.relist(ctx))
+	if read > 2 || len(watch.byOwner["late"]) != 1 {
+		t.Errorf("%d keys were read; of the other distributor's %d alerts", read, len(watch.byOwner["late"]))
+	}
+	if fired := must.Get(watch.evaluate(t.Context(), 1, begun.UnixMilli()))(t); len(fired) < 2 {
+		t.Errorf("%d went off of two alerts of before", len(fired))
+	}
+	queried = nil
+	w.clock.Move(alertsRelist)
+	must.Do(t, watch.relist(t.Context()))
+	if len(watch.byOwner) != 23 || len(watch.byOwner["early"]) != 2 {
+		t.Errorf("of %d keys alerts are known in the end, %d of early", len(watch.byOwner), len(watch.byOwner["early"]))
+	}
+}
+
+// What goes off with a candle is written in the time of that, whatever the keys of one distributor
+// wait for.
+func TestSoManyAlertsGoOffWithACandle(t *testing.T) {
+	t.Parallel()
+	w := alertWorld(t)
+	of := must.Get(market.ParseAlertType("price:1:price_cross:100"))(t)
+	known := statuses{}
+	w.config.Keys = known
+	watch := w.config.alertWatch()
+	watch.owners = map[string]alerts.Owner{}
+	add := func(distributor, key string) {
+		known[key] = keys.Status{Level: new(keys.Level)}
+		watch.owners[key] = alerts.Owner{Distributor: distributor}
+		watch.byOwner[key] = []keyAlert{{alerts.Alert{ID: 1, Pair: alertPair, Type: of.String()}, of, key}}
+	}
+	for n := range 2 * alertsOfCandle {
+		add("loud", fmt.Sprint("loud", n))
+	}
+	for n := range 10 {
+		add("quiet", fmt.Sprint("quiet", n))
+	}
+	fired := must.Get(watch.evaluate(t.Context(), 1, begun.UnixMilli()))(t)
+	quiet := 0
+	for i := range fired {
+		if watch.owners[fired[i].Key].Distributor == "quiet" {
+			quiet++
+		}
+	}
+	if len(fired) != alertsOfCandle || quiet != 10 || watch.stats.Malformed.Load() != alertsOfCandle+10 {
+		t.Errorf("%d went off, %d of them of the other distributor, and %d were left out", len(fired), quiet, watch.stats.Malformed.Load())
 	}
 }
