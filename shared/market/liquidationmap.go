@@ -2,7 +2,6 @@ package market
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"math/bits"
@@ -257,7 +256,8 @@ type LiquidationBand struct {
 }
 
 // Bands returns what would be liquidated, in bands of prices of a width above 0: by
-// leverage, longs before shorts, by price. Bands of nothing are left out.
+// leverage, longs before shorts, by price. Bands of nothing are left out, and so is what has a
+// price of more than 2^63 widths, which no market has.
 func (m *LiquidationModel) Bands(width Decimal) []LiquidationBand {
 	return m.bands(width, func(leverage int64) (as int64, asked bool) { return leverage, true })
 }
@@ -278,8 +278,11 @@ func (m *LiquidationModel) bands(width Decimal, group func(leverage int64) (as i
 				continue
 			}
 			for side, l := range [...]layer{m.opened[i].layers[n].long, m.opened[i].layers[n].short} {
-				if l.value.IsPos() {
-					k := key{leverage, int64(side), bandOf(l.px, width)}
+				if !l.value.IsPos() {
+					continue
+				}
+				if number, ok := bandOf(l.px, width); ok {
+					k := key{leverage, int64(side), number}
 					values[k] = values[k].Add(l.value)
 				}
 			}
@@ -318,13 +321,11 @@ func (m *LiquidationModel) Placed() (share Decimal, known bool) {
 	return between(both.MustDiv(m.interest.Mul64(2)), decimalOf(1)).RoundHAZ(placedPlaces), true
 }
 
-// bandOf is the number of the band that holds a price, from 0.
-func bandOf(px, width Decimal) int64 {
+// bandOf is the number of the band that holds a price, from 0; false where bands are so narrow that
+// it has none.
+func bandOf(px, width Decimal) (number int64, ok bool) {
 	number, err := px.MustDiv(width).Floor().Int64()
-	if err != nil {
-		panic(fmt.Sprintf("market: bands of %s for a price of %s: %v", width, px, err))
-	}
-	return number
+	return number, err == nil && number < math.MaxInt64
 }
 
 // BandWidth is a width of bands that suits a price above 0: 1, 2 or 5 times a power of

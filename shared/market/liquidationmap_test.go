@@ -198,3 +198,34 @@ func TestBandWidthsSuitThePrice(t *testing.T) {
 		}
 	}
 }
+
+// Whatever an exchange says of prices, sizes and open interest, there are bands.
+func TestBandsOfTheLeastAndTheLargestFigures(t *testing.T) {
+	t.Parallel()
+	figures := []market.Decimal{{}, num("0.0000000000000000001"), num("0.01"), num("1"), num("99999999999999999999999999999999999999999999999")}
+	for _, px := range figures {
+		for _, size := range figures {
+			for _, interest := range figures {
+				for _, next := range figures {
+					candles := []market.Candle{
+						{OpenTime: 0, High: px, Low: px, Size: size, Amount: market.Notional(px, size)}, {OpenTime: 1, High: num("1"), Low: num("1"), Size: num("1"), Amount: num("1")},
+						{OpenTime: 2, High: size, Low: px, Size: px, Amount: size},
+					}
+					bars := []market.Bar{{Time: 0, Close: interest}, {Time: 1, Close: next}, {Time: 2, Close: num("5")}}
+					m := new(market.LiquidationModel)
+					for _, b := range market.LiquidationBuckets(candles, bars, 0, 2, 1) {
+						m.Add(&b)
+						m.Placed()
+						for _, width := range figures[1:] {
+							for _, band := range m.Bands(market.BandWidth(width)) {
+								if band.From.IsNeg() || band.From.Cmp(band.To) >= 0 || !band.Value.IsPos() {
+									t.Errorf("of %s, %s, %s and %s: %+v", px, size, interest, next, band)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
