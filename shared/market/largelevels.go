@@ -24,6 +24,9 @@ type LargeLevels struct {
 	Levels []LargeLevel
 }
 
+// Weight is what it takes where it waits: as much as it has levels, and one more.
+func (e *LargeLevels) Weight() int { return 1 + len(e.Levels) }
+
 // value is what a level is worth, US dollars.
 func (e *LargeLevels) value(l *LargeLevel) Decimal {
 	if e.Inverse {

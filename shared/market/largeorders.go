@@ -17,8 +17,9 @@ type LargeOrders struct {
 	Late    int64        // events that came too late, or were too many
 	Refused int64        // levels that were not followed, as [MostLarge] were
 
-	levels []LargeLevels // that wait
-	trades []PairTrade
+	levels  []LargeLevels // that wait
+	trades  []PairTrade
+	waiting int // of both, what weighs as [mostWaiting] counts
 }
 
 const (
@@ -32,7 +33,8 @@ const (
 	// MostLarge is how many orders of a pair are followed at most.
 	MostLarge = 400
 
-	// mostWaiting is how many events of a pair wait at most: others are left out as well.
+	// mostWaiting is how many trades and changes of levels of a pair wait at most, of which an event
+	// has many: others are left out as well.
 	mostWaiting = 50_000
 )
 
@@ -43,6 +45,7 @@ func (l *LargeOrders) AddLevels(e *LargeLevels) {
 		return
 	}
 	l.levels = append(l.levels, *e)
+	l.waiting += e.Weight()
 }
 
 // AddTrade takes a trade. Those of a pair of whose book nothing is known are of no use.
@@ -53,10 +56,11 @@ func (l *LargeOrders) AddTrade(t *PairTrade) {
 		l.Late++
 	default:
 		l.trades = append(l.trades, *t)
+		l.waiting++
 	}
 }
 
-func (l *LargeOrders) full() bool { return len(l.levels)+len(l.trades) >= mostWaiting }
+func (l *LargeOrders) full() bool { return l.waiting >= mostWaiting }
 
 // Advance takes what has waited up to a time, ms, in its order, and returns the orders that were
 // over in it: a trade of the millisecond of a change comes before that.
@@ -86,6 +90,10 @@ func (l *LargeOrders) Advance(until int64) (over []LargeOrder) {
 		}
 	}
 	l.trades = append(l.trades[:0], l.trades[t:]...)
+	l.waiting = len(l.trades)
+	for i := range l.levels {
+		l.waiting += l.levels[i].Weight()
+	}
 	l.Until = until
 	return l.silent(over, until)
 }

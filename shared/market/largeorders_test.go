@@ -249,8 +249,22 @@ func TestLargeOrdersAreBounded(t *testing.T) {
 	for i := range int64(mostWaiting + 10) {
 		l.AddTrade(&PairTrade{Pair: "a:x", ID: i + 1, Time: largeBegin + i, Px: decimalOf(1), Sz: decimalOf(1), Side: Sell})
 	}
-	if l.Advance(largeBegin + 2*mostWaiting); len(l.Running) != MostLarge || l.Refused != MostLarge || l.Late != 11 {
+	if l.Advance(largeBegin + 2*mostWaiting); len(l.Running) != MostLarge || l.Refused != MostLarge || l.Late != int64(10+e.Weight()) {
 		t.Errorf("%d orders, %d refused, %d events left out", len(l.Running), l.Refused, l.Late)
+	}
+	l, e.Whole = LargeOrders{}, false
+	for i := range int64(100) {
+		e.Time, e.Number = largeBegin+i, i+1
+		l.AddLevels(&e)
+	}
+	if kept := 100 - int(l.Late); kept > 1+mostWaiting/e.Weight() || kept < mostWaiting/e.Weight() {
+		t.Errorf("%d events of %d levels wait", kept, len(e.Levels))
+	}
+	l.Advance(largeBegin + 100)
+	e.Time = largeBegin + 101
+	before := l.Late
+	if l.AddLevels(&e); l.Late != before {
+		t.Error("nothing waits, and an event is left out")
 	}
 }
 

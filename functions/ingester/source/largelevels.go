@@ -24,6 +24,7 @@ type largeLevels struct {
 	begun bool  // all levels have been said, and each change since
 	said  int64 // time of what was said last, ms
 	notes []market.LargeLevels
+	noted int // what they weigh
 }
 
 const (
@@ -32,7 +33,7 @@ const (
 	largeEvery     = 500 * time.Millisecond
 	saysRightEvery = 10_000
 
-	// mostNotes is how many changes wait to be delivered; then all levels are said again.
+	// mostNotes is how many changes of levels wait to be delivered; then all levels are said again.
 	mostNotes = 10_000
 
 	// mostOfSide is how many levels of a side are said behind a snapshot, the best.
@@ -87,7 +88,7 @@ func (l *largeLevels) value(level *market.PairLevel) market.Decimal {
 
 // note takes an update that the book has applied.
 func (l *largeLevels) note(u *BookUpdate, b *book) {
-	if u.Snapshot || !l.begun || len(l.notes) >= mostNotes {
+	if u.Snapshot || !l.begun || l.noted >= mostNotes {
 		l.begin(b)
 		return
 	}
@@ -103,6 +104,7 @@ func (l *largeLevels) say(b *book, levels []market.LargeLevel, whole bool) {
 	l.notes = append(l.notes, market.LargeLevels{
 		Pair: l.pair.Key, Time: b.time, Number: b.last, Whole: whole, From: l.from, Contract: l.pair.Contract, Inverse: l.pair.Inverse, Levels: levels,
 	})
+	l.noted += l.notes[len(l.notes)-1].Weight()
 	l.said = b.time
 }
 
@@ -143,7 +145,7 @@ func (l *largeLevels) follow(key levelKey) {
 
 // begin says all levels of which a tenth of a large one rests, once the time of the book is known.
 func (l *largeLevels) begin(b *book) {
-	l.notes, l.begun = l.notes[:0], false
+	l.forget()
 	if b.time == 0 {
 		return
 	}
@@ -218,9 +220,16 @@ func (l *largeLevels) take(list []market.LargeLevels, b *book, latest int64) []m
 		l.say(b, nil, false)
 	}
 	if l.said > latest {
-		l.notes, l.begun, l.said = l.notes[:0], false, 0
+		l.forget()
+		l.said = 0
 	}
 	list = append(list, l.notes...)
-	l.notes = nil
+	l.notes, l.noted = nil, 0
 	return list
+}
+
+// forget has all levels be said again, and not how they changed.
+func (l *largeLevels) forget() {
+	clear(l.notes)
+	l.notes, l.noted, l.begun = l.notes[:0], 0, false
 }

@@ -88,6 +88,34 @@ func TestLargeLevelsAreThoseOfTheBook(t *testing.T) {
 	}
 }
 
+// However many large levels an exchange changes at once, so many changes wait.
+func TestSoManyChangesOfLargeLevelsWait(t *testing.T) {
+	t.Parallel()
+	one, _ := largeBook()
+	l := newLargeLevels(&market.Pair{Key: "btcusdt:x", Base: "BTC", Quote: "USDT"}, market.LargeFrom("btc"))
+	l.note(&BookUpdate{Snapshot: true}, one)
+	for n := range int64(100) {
+		u := BookUpdate{First: n + 2, Last: n + 2, Prev: n + 1, Time: one.time + 1}
+		for i := range int64(500) {
+			u.Bids = append(u.Bids, level(60_000-i, 1000+n))
+		}
+		if one.accept(&u) != applied {
+			t.Fatal("an update does not follow")
+		}
+		l.note(&u, one)
+		waits := 0
+		for i := range l.notes {
+			waits += l.notes[i].Weight()
+		}
+		if waits != l.noted || waits > mostNotes+501 {
+			t.Fatalf("behind %d updates %d wait, counted are %d", n+1, waits, l.noted)
+		}
+	}
+	if l.take(nil, one, 1<<60); l.noted != 0 || len(l.notes) != 0 {
+		t.Errorf("behind a delivery %d wait", l.noted)
+	}
+}
+
 // BenchmarkLargeLevels is what a frame of 70 changes costs: the book alone, and with its large
 // levels.
 func BenchmarkLargeLevels(b *testing.B) {
