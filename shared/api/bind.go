@@ -31,6 +31,7 @@ type setter[T any] func(reflect.Value, T) error
 // value of a field of the request struct.
 type field struct {
 	index     int
+	of        reflect.Type
 	source    source
 	names     []string // the first is the one shown in messages
 	required  bool
@@ -86,7 +87,7 @@ func compileField(index int, p catalog.Parameter) (field, error) {
 	if !ok {
 		return field{}, errors.New("needs a path, query or body tag")
 	}
-	f := field{index: index, source: from, names: p.Names, fallback: p.Default, required: p.Required}
+	f := field{index: index, of: p.Field.Type, source: from, names: p.Names, fallback: p.Default, required: p.Required}
 	t := p.Field.Type
 	var err error
 	switch {
@@ -190,7 +191,7 @@ func (f *field) bind(req *request, body map[string]json.RawMessage, at reflect.V
 		text = req.PathValue(f.names[0])
 	case fromQuery:
 		var err error
-		if text, err = req.value(f.names); err != nil {
+		if text, err = req.value(f.names, f.same); err != nil {
 			return err
 		}
 	case fromBody:
@@ -234,7 +235,7 @@ func (f *field) member(body map[string]json.RawMessage) (found json.RawMessage, 
 		case len(raw) == 0 || string(raw) == "null" || string(raw) == `""` && !f.emptyText && f.setJSON == nil:
 		case found == nil:
 			found, under = raw, name
-		case !sameJSON(found, raw):
+		case !f.sameJSON(found, raw):
 			return nil, contradiction(under, name)
 		}
 	}
@@ -242,13 +243,25 @@ func (f *field) member(body map[string]json.RawMessage) (found json.RawMessage, 
 }
 
 // sameJSON reports whether two values are one: a number may be written as a text.
-func sameJSON(a, b json.RawMessage) bool {
+func (f *field) sameJSON(a, b json.RawMessage) bool {
 	one, errOne := scalar(a)
 	other, errOther := scalar(b)
 	if errOne != nil || errOther != nil {
 		return bytes.Equal(a, b)
 	}
-	return one == other
+	return f.same(one, other)
+}
+
+// same reports whether two texts are one value, as endpoints read them.
+func (f *field) same(one, other string) bool {
+	if f.of == reflect.TypeFor[catalog.PairKey]() {
+		return strings.EqualFold(one, other) // keys are lower case, whatever users type
+	}
+	if one == other || f.set == nil {
+		return one == other
+	}
+	a, b := reflect.New(f.of).Elem(), reflect.New(f.of).Elem()
+	return f.set(a, one) == nil && f.set(b, other) == nil && reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 // contradiction is what is said of a parameter that is given with different values, under

@@ -172,16 +172,16 @@ func signatureIn(text string) (p signature.Params, ok bool) {
 }
 
 // value returns that of a query parameter under any of its spellings, "" for none; an
-// empty one is as good as absent.
-func (r *request) value(names []string) (found string, err error) {
+// empty one is as good as absent, and those that are the same are one.
+func (r *request) value(names []string, same func(one, other string) bool) (found string, err error) {
 	var under string
 	for _, name := range names {
 		for _, value := range r.query[name] {
 			switch {
-			case value == "" || value == found:
+			case value == "":
 			case found == "":
 				found, under = value, name
-			default:
+			case !same(found, value):
 				return "", contradiction(under, name)
 			}
 		}
