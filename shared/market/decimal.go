@@ -1,8 +1,11 @@
 package market
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
+	"strconv"
 
 	"github.com/quagmt/udecimal"
 )
@@ -37,6 +40,9 @@ const maxStoredLen = 4 * maxDecimalLen
 // ParseStored reads a decimal as [ParseDecimal] does that was written by [Text] or String: it may
 // be longer than what is read of others, as it is made of that.
 func ParseStored(s string) (Decimal, error) {
+	if d, ok := parseShort(s); ok {
+		return d, nil
+	}
 	if _, ok := plainPlaces(s, maxStoredLen); !ok {
 		return Decimal{}, fmt.Errorf("%.60q %w", s, errDecimal)
 	}
@@ -45,6 +51,90 @@ func ParseStored(s string) (Decimal, error) {
 		return Decimal{}, fmt.Errorf("%.60q %w", s, errDecimal)
 	}
 	return d, nil
+}
+
+// maxShort is how many digits fit 64 bits, whatever they are.
+const maxShort = 19
+
+// parseShort reads a plain decimal above 0 of few digits, as nearly all prices and sizes are, in a
+// third of the time; false for any other.
+func parseShort(s string) (d Decimal, ok bool) {
+	if len(s) == 0 || len(s) > maxShort {
+		return d, false
+	}
+	var units uint64
+	point := -1
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			units = 10*units + uint64(c-'0')
+		case c == '.' && point < 0 && i > 0 && i < len(s)-1:
+			point = i
+		default:
+			return d, false
+		}
+	}
+	if units == 0 {
+		return d, false
+	}
+	places := 0
+	if point >= 0 {
+		places = len(s) - point - 1
+	}
+	d, err := udecimal.NewFromHiLo(false, 0, units, uint8(places)) //nolint:gosec // of less than 19
+	return d, err == nil
+}
+
+// AppendDecimal appends the shortest text of a decimal, as String has it.
+func AppendDecimal(b []byte, d Decimal) []byte {
+	negative, hi, lo, places, ok := d.ToHiLo()
+	if !ok || negative || hi != 0 {
+		return append(b, d.String()...)
+	}
+	for places > 0 && lo%10 == 0 {
+		lo, places = lo/10, places-1
+	}
+	if places == 0 {
+		return strconv.AppendUint(b, lo, 10)
+	}
+	var room [2*maxShort + 2]byte // "0." and zeros before the digits, or a point among them
+	digits := strconv.AppendUint(room[:0], lo, 10)
+	whole := len(digits) - int(places)
+	if whole > 0 {
+		b = append(append(b, digits[:whole]...), '.')
+		return append(b, digits[whole:]...)
+	}
+	b = append(b, "0."...)
+	for range -whole {
+		b = append(b, '0')
+	}
+	return append(b, digits...)
+}
+
+// unitsOf are the powers of ten that have 64 bits, one for each number of places.
+var unitsOf = func() (p [maxPlaces + 1]uint64) {
+	p[0] = 1
+	for i := 1; i <= maxPlaces; i++ {
+		p[i] = 10 * p[i-1]
+	}
+	return p
+}()
+
+// ComparePositive compares two decimals that are not negative, as Cmp does, in a fifth of the time
+// where both have 64 bits.
+func ComparePositive(a, b *Decimal) int {
+	_, ah, al, ap, aok := a.ToHiLo()
+	_, bh, bl, bp, bok := b.ToHiLo()
+	if !aok || !bok || ah|bh != 0 {
+		return a.Cmp(*b)
+	}
+	switch {
+	case ap < bp:
+		ah, al = bits.Mul64(al, unitsOf[bp-ap])
+	case ap > bp:
+		bh, bl = bits.Mul64(bl, unitsOf[ap-bp])
+	}
+	return cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
 }
 
 // decimalPlaces validates s as ParseDecimal does and counts its places.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quagmt/udecimal"
 	"pgregory.net/rapid"
 
 	"quotary/shared/testing/must"
@@ -87,6 +88,33 @@ func TestTextAndParseDecimalAreInverse(t *testing.T) {
 		d := must.Get(ParseDecimal(s))(t)
 		if rat(Text(d)).Cmp(rat(s)) != 0 {
 			t.Fatalf("%s became %s", s, Text(d))
+		}
+	})
+}
+
+// The fast ways of few digits are those of the library.
+func TestDecimalsOfFewDigitsAreThoseOfMany(t *testing.T) {
+	t.Parallel()
+	text := rapid.OneOf(rapid.StringMatching(`[0-9]{1,12}(\.[0-9]{1,10})?`), rapid.StringMatching(`[0-9.]{0,21}`), rapid.StringMatching(`-?0{0,3}[0-9]{0,19}\.?0{0,3}[0-9]{0,19}`))
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := text.Draw(t, "a"), text.Draw(t, "b")
+		x, errX := ParseDecimal(a)
+		y, errY := ParseDecimal(b)
+		_, plain := decimalPlaces(a)
+		if plain != (errX == nil) {
+			t.Fatalf("%q is read: %v", a, errX)
+		}
+		if errX != nil || errY != nil {
+			return
+		}
+		if want := udecimal.MustParse(a); want.String() != x.String() || !want.Equal(x) {
+			t.Fatalf("%q is read as %s, want %s", a, x, want)
+		}
+		if got := string(AppendDecimal([]byte("x"), x)); got != "x"+x.String() {
+			t.Fatalf("%s is appended as %s", x, got)
+		}
+		if !x.IsNeg() && !y.IsNeg() && ComparePositive(&x, &y) != x.Cmp(y) {
+			t.Fatalf("%s and %s compare as %d", x, y, ComparePositive(&x, &y))
 		}
 	})
 }

@@ -232,7 +232,7 @@ func (s *side) change(levels []market.PairLevel) {
 	if len(changes) == 0 {
 		return
 	}
-	from, _ := slices.BinarySearchFunc(s.levels, changes[0].Px, s.compare)
+	from := s.worseThanBest(&changes[0].Px)
 	room.tail = append(room.tail[:0], s.levels[from:]...)
 	s.moved += len(room.tail) + len(changes)
 	s.levels = s.levels[:from]
@@ -241,7 +241,7 @@ func (s *side) change(levels []market.PairLevel) {
 		if i+1 < len(changes) && l.Px.Equal(changes[i+1].Px) {
 			continue
 		}
-		worse, found := slices.BinarySearchFunc(tail, l.Px, s.compare)
+		worse, found := s.find(tail, &changes[i].Px)
 		s.levels = append(s.levels, tail[:worse]...)
 		if tail = tail[worse:]; found {
 			tail = tail[1:]
@@ -257,11 +257,44 @@ func (s *side) change(levels []market.PairLevel) {
 	}
 }
 
+// find returns the place in levels, the worst first, of a price or of the next better one. What is
+// near the first is found at once: changes are near each other.
+func (s *side) find(levels []market.PairLevel, px *market.Decimal) (at int, found bool) {
+	low, high := 0, 1
+	for high <= len(levels) && s.compare(&levels[high-1].Px, px) < 0 {
+		low, high = high, 2*high
+	}
+	high = min(high, len(levels))
+	for low < high {
+		middle := (low + high) / 2
+		switch c := s.compare(&levels[middle].Px, px); {
+		case c == 0:
+			return middle, true
+		case c < 0:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, false
+}
+
+// worseThanBest is how many levels are worse than a price, of which the best are looked at first.
+func (s *side) worseThanBest(px *market.Decimal) int {
+	from, step := len(s.levels), 16
+	for from > 0 && s.compare(&s.levels[max(0, from-step)].Px, px) >= 0 {
+		from, step = max(0, from-step), 2*step
+	}
+	low := max(0, from-step)
+	at, _ := s.find(s.levels[low:from], px)
+	return low + at
+}
+
 // sorted appends the changes of a side, the worst first, without those behind the worst level that
 // change nothing: where none is, or none is kept as the side is full.
 func (s *side) sorted(changes, levels []market.PairLevel) []market.PairLevel {
 	for _, l := range levels {
-		if len(s.levels) == 0 || s.compare(s.levels[0], l.Px) <= 0 {
+		if len(s.levels) == 0 || s.compare(&s.levels[0].Px, &l.Px) <= 0 {
 			changes = append(changes, l)
 			continue
 		}
@@ -276,7 +309,7 @@ func (s *side) sorted(changes, levels []market.PairLevel) []market.PairLevel {
 	if s.bestFirst(changes) {
 		slices.Reverse(changes)
 	} else {
-		slices.SortStableFunc(changes, func(a, b market.PairLevel) int { return s.compare(a, b.Px) })
+		slices.SortStableFunc(changes, func(a, b market.PairLevel) int { return s.compare(&a.Px, &b.Px) })
 	}
 	return changes
 }
@@ -284,15 +317,17 @@ func (s *side) sorted(changes, levels []market.PairLevel) []market.PairLevel {
 // bestFirst reports whether each level is worse than the one before it.
 func (s *side) bestFirst(levels []market.PairLevel) bool {
 	for i := 1; i < len(levels); i++ {
-		if s.compare(levels[i], levels[i-1].Px) >= 0 {
+		if s.compare(&levels[i].Px, &levels[i-1].Px) >= 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// compare is below 0 for a level that is worse than a price.
-func (s *side) compare(l market.PairLevel, px market.Decimal) int { return s.sign * l.Px.Cmp(px) }
+// compare is below 0 for a price that is worse than another.
+func (s *side) compare(px, other *market.Decimal) int {
+	return s.sign * market.ComparePositive(px, other)
+}
 
 // bound notes, if there are others behind, that levels are known up to the worst.
 func (s *side) bound(others bool) {

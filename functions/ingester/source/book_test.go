@@ -508,8 +508,7 @@ func BenchmarkBookUpdate(b *testing.B) {
 		text := make([]byte, 0, 4096)
 		for _, side := range [...][]market.PairLevel{bids, asks} {
 			for _, l := range side {
-				text, _ = l.Px.AppendText(text)
-				text, _ = l.Sz.AppendText(text)
+				text = market.AppendDecimal(market.AppendDecimal(text, l.Px), l.Sz)
 			}
 		}
 		return int32(crc32.ChecksumIEEE(text)) //nolint:gosec // the bits are read as signed

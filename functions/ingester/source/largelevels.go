@@ -131,7 +131,7 @@ func (l *largeLevels) changes(levels []market.LargeLevel, of market.Side, change
 			delete(l.followed, key)
 		}
 		levels = append(levels, market.LargeLevel{
-			Side: of, Px: level.Px, Sz: l.size(level.Sz), Unseen: level.Sz.IsZero() && (len(now.levels) == 0 || now.compare(now.levels[0], level.Px) > 0),
+			Side: of, Px: level.Px, Sz: l.size(level.Sz), Unseen: level.Sz.IsZero() && (len(now.levels) == 0 || now.compare(&now.levels[0].Px, &level.Px) > 0),
 		})
 	}
 	return levels

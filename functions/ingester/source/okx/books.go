@@ -90,17 +90,12 @@ func checksum(bids, asks []market.PairLevel) int32 {
 	for i := range max(len(bids), len(asks)) {
 		for _, side := range [...][]market.PairLevel{bids, asks} {
 			if i < len(side) {
-				b = appendDecimal(append(appendDecimal(b, side[i].Px), ':'), side[i].Sz)
+				b = market.AppendDecimal(append(market.AppendDecimal(b, side[i].Px), ':'), side[i].Sz)
 				b = append(b, ':')
 			}
 		}
 	}
 	return int32(crc32.ChecksumIEEE(bytes.TrimSuffix(b, []byte(":")))) //nolint:gosec // the bits are read as signed
-}
-
-func appendDecimal(b []byte, d market.Decimal) []byte {
-	b, _ = d.AppendText(b) // which always succeeds
-	return b
 }
 
 // bookFields are those that a book must have, each once.
