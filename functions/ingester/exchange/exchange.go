@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/engine"
@@ -110,9 +109,9 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 	if err != nil {
 		return nil, err
 	}
-	var leftOut atomic.Int64 // liquidations
+	var left leftOut
 	p := &engine.Pipeline[*Batch]{
-		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: projections(c.Refresh, &leftOut), Holds: holds, Logger: c.Logger, Term: term,
+		Domain: Name, Stores: c.Stores.Under(term), NewBatch: NewBatch, Projections: projections(c.Refresh, &left), Holds: holds, Logger: c.Logger, Term: term,
 	}
 	p.Figures = func() []engine.Figure {
 		unknown := int64(0)
@@ -122,7 +121,9 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 		return []engine.Figure{
 			{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown},
 			{Name: metrics.BookGaps, Unit: metrics.Count, Value: bookGaps(p.Sources), Grows: true},
-			{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: leftOut.Load(), Grows: true},
+			{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: left.liquidations.Load(), Grows: true},
+			{Name: metrics.LargeOrderEventsLate, Unit: metrics.Count, Value: left.largeLate.Load(), Grows: true},
+			{Name: metrics.LargeOrdersLeftOut, Unit: metrics.Count, Value: left.largeRefused.Load(), Grows: true},
 		}
 	}
 	wanted := c.wanted()

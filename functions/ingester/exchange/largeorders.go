@@ -18,22 +18,23 @@ type largeOrders struct {
 	pairs  listedPairs
 	byPair map[string]*market.LargeOrders
 	over   []market.LargeOrder // that are not written
+	left   *leftOut
 }
 
 // largeOrdersEvery is between two views.
 const largeOrdersEvery = 5 * time.Second
 
-func newLargeOrders() *largeOrders {
-	return &largeOrders{byPair: map[string]*market.LargeOrders{}}
+func newLargeOrders(left *leftOut) *largeOrders {
+	return &largeOrders{byPair: map[string]*market.LargeOrders{}, left: left}
 }
 
 // Name is that of the view and of the log.
 func (*largeOrders) Name() string { return largeorders.Name }
 
 // Restores has the view.
-func (*largeOrders) Restores() []engine.RestoredView {
+func (p *largeOrders) Restores() []engine.RestoredView {
 	return []engine.RestoredView{{Name: largeorders.Name, Check: func(body []byte) error {
-		return newLargeOrders().Restore(map[string][]byte{largeorders.Name: body})
+		return newLargeOrders(p.left).Restore(map[string][]byte{largeorders.Name: body})
 	}}}
 }
 
@@ -90,6 +91,9 @@ func (p *largeOrders) advance(now time.Time) {
 			p.over = append(p.over, of.Advance(until)...)
 			p.changed = true
 		}
+		p.left.largeLate.Add(of.Late)
+		p.left.largeRefused.Add(of.Refused)
+		of.Late, of.Refused = 0, 0
 	}
 }
 

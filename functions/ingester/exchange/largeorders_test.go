@@ -42,7 +42,7 @@ func TestLargeOrdersAreThoseOfTheExchanges(t *testing.T) {
 		"ethusdt:okex": onOKX.Market("ETH-USDT"), "btcswapusdt:okcoinfutures": onOKX.Market("BTC-USDT-SWAP"), "btcswapusd:okcoinfutures": onOKX.Market("BTC-USD-SWAP"),
 		"btcusdt:bybit": onBybit.Market(bybit.Spot, "BTCUSDT"), "ethswapusdt:bybit": onBybit.Market(bybit.Linear, "ETHUSDT"), "btcswapusd:bybit": onBybit.Market(bybit.Inverse, "BTCUSD"),
 	}
-	p := newLargeOrders()
+	p := newLargeOrders(new(leftOut))
 	var mu sync.Mutex
 	var rows []store.Row
 	known := map[string]bool{} // whose books are
@@ -170,14 +170,14 @@ func TestLargeOrdersOutliveARestart(t *testing.T) {
 		}
 		return &Batch{PairEvents: market.PairEvents{LargeLevels: []market.LargeLevels{e}}}
 	}
-	p := newLargeOrders()
+	p := newLargeOrders(new(leftOut))
 	must.Do(t, p.Apply(levels(1, true, 10, 11), nil, now))
 	now = now.Add(time.Minute)
 	c := p.Changes(now, false)
 	if len(c.Views) != 1 || len(c.Log) != 0 {
 		t.Fatalf("%d views, %d logs", len(c.Views), len(c.Log))
 	}
-	q := newLargeOrders()
+	q := newLargeOrders(new(leftOut))
 	must.Do(t, q.Restore(map[string][]byte{largeorders.Name: c.Views[0].Body}))
 	must.Do(t, q.Apply(levels(2, true, 11), nil, now))
 	now = now.Add(time.Minute)
@@ -192,5 +192,23 @@ func TestLargeOrdersOutliveARestart(t *testing.T) {
 	v := must.Get(largeorders.Published.Decode(c.Views[0].Body))(t)
 	if rests := must.Get(v.Running("a:x"))(t); len(rests) != 1 || rests[0].Start != noon.UnixMilli() || !rests[0].Px.Equal(dec(11)) {
 		t.Errorf("%+v", rests)
+	}
+}
+
+func TestWhatLargeOrdersLeaveOutIsCounted(t *testing.T) {
+	t.Parallel()
+	left := new(leftOut)
+	p := newLargeOrders(left)
+	e := market.LargeLevels{Pair: "a:x", Time: noon.UnixMilli(), Number: 1, Whole: true, From: dec(100)}
+	const beyond = 7
+	for px := range int64(market.MostLarge + beyond) {
+		e.Levels = append(e.Levels, market.LargeLevel{Side: market.Buy, Px: dec(1000 + px), Sz: dec(50)})
+	}
+	b := &Batch{PairEvents: market.PairEvents{LargeLevels: []market.LargeLevels{e}}}
+	for i, want := range [][2]int64{{0, beyond}, {1, beyond}, {2, beyond}} { // first in time, then late
+		must.Do(t, p.Apply(b, nil, noon.Add(time.Duration(i+1)*time.Minute)))
+		if late, refused := left.largeLate.Load(), left.largeRefused.Load(); late != want[0] || refused != want[1] {
+			t.Errorf("batch %d: %d are late and %d left out, want %v", i, late, refused, want)
+		}
 	}
 }

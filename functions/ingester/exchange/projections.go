@@ -12,11 +12,17 @@ import (
 type Projection = engine.Projection[*Batch]
 
 // Projections returns all projections of the domain, without state.
-func Projections(refresh time.Duration) []Projection { return projections(refresh, new(atomic.Int64)) }
+func Projections(refresh time.Duration) []Projection { return projections(refresh, new(leftOut)) }
 
-// projections are those of [Projections], which count in leftOut the liquidations that their rows
-// have no room for.
-func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
+// leftOut counts what projections leave out.
+type leftOut struct {
+	liquidations atomic.Int64 // that their rows have no room for
+	largeLate    atomic.Int64 // of what large orders are made of: see [market.LargeOrders.Late]
+	largeRefused atomic.Int64 // large levels: see [market.LargeOrders.Refused]
+}
+
+// projections are those of [Projections], which count what they leave out.
+func projections(refresh time.Duration, left *leftOut) []Projection {
 	return []Projection{
 		newKlines(refresh),
 		newListings(),
@@ -30,12 +36,12 @@ func projections(refresh time.Duration, leftOut *atomic.Int64) []Projection {
 		newRatios(market.LongTopAccounts),
 		newRatios(market.LongTopPositions),
 		newRatios(market.MarginLoans),
-		newLiquidations(leftOut),
+		newLiquidations(&left.liquidations),
 		newBooks(),
 		newDepths(),
 		newFiredAlerts(),
 		newStrategySignals(),
-		newLargeOrders(),
+		newLargeOrders(left),
 		newTakerRuns(),
 	}
 }

@@ -60,6 +60,17 @@ const UnknownMarkets = "UnknownMarkets"
 // missing or wrong.
 const BookGaps = "BookGaps"
 
+// Of the domain exchange, what large orders are not counted by.
+const (
+	// LargeOrderEventsLate is how many changes of large levels and trades came too late to be put
+	// into the order of their times, or were too many to wait for it.
+	LargeOrderEventsLate = "LargeOrderEventsLate"
+
+	// LargeOrdersLeftOut is how many large orders are not followed, as those of their pair before
+	// them are as many as may be. One is counted as often as its book says it.
+	LargeOrdersLeftOut = "LargeOrdersLeftOut"
+)
+
 // LiquidationsLeftOut, of the domains exchange and perp, is how many liquidations were left out, as
 // those of one pair and minute before them take all the room of a row.
 const LiquidationsLeftOut = "LiquidationsLeftOut"
