@@ -14,9 +14,11 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
+	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 )
 
 // BenchmarkExchanges measures how much of a core it takes to follow 30 coins on three
@@ -37,30 +39,93 @@ func BenchmarkExchanges(b *testing.B) {
 	}
 }
 
+// BenchmarkBooks measures how much of a core it takes to follow the order books of 30 coins on
+// three exchanges, spot and perpetuals in both margins, 270 books: from the WebSocket to the view
+// with all levels, the samples and the lives of large orders. Each book is as busy as bitcoin's.
+// Frames are made up, or those of the recorded session (QUOTARY_TESTDATA), at the rates at which
+// the exchanges push.
+func BenchmarkBooks(b *testing.B) {
+	for range b.N {
+		booksFor(b, 20*time.Second)
+	}
+}
+
+// booksFor reports what books cost for a time.
+func booksFor(b *testing.B, long time.Duration) {
+	bench := newBenching(b, 1)
+	bench.config.Books = bench.config.Coins
+	pairs := 0
+	for _, v := range bench.venues {
+		lists := bench.listed(v)
+		pairs += len(lists.pairs)
+		all := bench.config.sources(v, lists, nil)
+		bench.pipeline.Sources = append(bench.pipeline.Sources, all[len(all)-1])
+	}
+	view := pairbooks.Published.Open(bench.stores.Views, time.Now)
+	known := func() (n int) {
+		v, _ := view.Get(b.Context()) // none before the first
+		for _, one := range v.Books {
+			if len(one.Levels) > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	bench.run(b, long, func() { testenv.Until(b, "all books are known", func() bool { return known() == pairs }) })
+	if gaps := bookGaps(bench.pipeline.Sources); gaps > 0 || known() != pairs {
+		b.Errorf("%d gaps, %d of %d books are known", gaps, known(), pairs)
+	}
+}
+
 // exchangesFor reports what following costs for a time.
 func exchangesFor(b *testing.B, long time.Duration, factor float64) {
-	s := storetest.Open(b)
-	url := feedProcess(b, factor)
+	bench := newBenching(b, factor)
+	asked := asking{stats: new(source.Stats)}
+	for _, v := range bench.venues {
+		lists := bench.listed(v)
+		asked.listings = append(asked.listings, listing(bench.config, v, lists.pairs))
+		asked.pairs = append(asked.pairs, lists.pairs...)
+		bench.pipeline.Sources = append(bench.pipeline.Sources, bench.config.sources(v, lists, nil)[0])
+	}
+	bench.pipeline.Sources = append(bench.pipeline.Sources, engine.Source[*Batch]{Name: "asked", Stats: asked.stats, NoCheckpoint: true, Follow: asked.follow})
+	bench.run(b, long, func() { <-time.After(5 * time.Second) }) // everything is subscribed to
+}
+
+// benching is a pipeline that is measured, of which a benchmark adds the sources.
+type benching struct {
+	config   Config
+	venues   []venue
+	stores   storetest.Stores
+	pipeline *engine.Pipeline[*Batch]
+}
+
+// newBenching has a process push so many times as fast as exchanges do.
+func newBenching(b *testing.B, factor float64) *benching {
+	b.Helper()
+	s, url := storetest.Open(b), feedProcess(b, factor)
 	c := Config{
 		Logger: slog.New(slog.DiscardHandler), Exchanges: []string{"binance", "okx", "bybit"}, Coins: names(mostTraded), Refresh: 10 * time.Second,
 		URLs:   map[string]string{"binance": url, "okx": url, "bybit": url},
-		Stores: engine.Stores{Series: s.Series, Views: s.Views, Quarantine: engine.Quarantine{Objects: s.Objects, Bucket: s.Bucket}},
+		Stores: engine.Stores{Log: s.Log, Series: s.Series, Views: s.Views, Quarantine: engine.Quarantine{Objects: s.Objects, Bucket: s.Bucket}},
 	}
-	venues := must.Get(c.venues())(b)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Projections: Projections(c.Refresh), Logger: c.Logger}
-	asked := asking{stats: new(source.Stats)}
-	for _, v := range venues {
-		lists := c.lister(v)
-		lists.pairs, lists.listed = benchPairs(v), time.Now()
-		asked.listings = append(asked.listings, listing(c, v, lists.pairs))
-		asked.pairs = append(asked.pairs, lists.pairs...)
-		p.Sources = append(p.Sources, c.sources(v, lists, nil)[0])
-	}
-	p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "asked", Stats: asked.stats, NoCheckpoint: true, Follow: asked.follow})
+	return &benching{config: c, venues: must.Get(c.venues())(b), stores: s, pipeline: p}
+}
+
+// listed knows the pairs of a venue.
+func (bench *benching) listed(v venue) *lister {
+	lists := bench.config.lister(v)
+	lists.pairs, lists.listed = benchPairs(v), time.Now()
+	return lists
+}
+
+// run runs the pipeline, and reports what it costs for a time from when all has begun.
+func (bench *benching) run(b *testing.B, long time.Duration, begun func()) {
+	p := bench.pipeline
 	ctx, stop := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()
-	<-time.After(5 * time.Second) // everything is subscribed to
+	begun()
 	before, cpu, began := p.Status(), cpuTime(b), time.Now()
 	frames := linesOf(before)
 	<-time.After(long)

@@ -27,7 +27,7 @@ func TestFeedProcess(t *testing.T) {
 	if err != nil {
 		t.Skip("it runs with the benchmark of the exchanges")
 	}
-	server := httptest.NewServer(feed{factor})
+	server := httptest.NewServer(feed{factor, openDepth(t)})
 	defer server.Close()
 	fmt.Println("listening", server.URL)
 	_, _ = os.Stdin.Read(make([]byte, 1))
@@ -46,7 +46,10 @@ const (
 )
 
 // feed pushes frames of what a connection subscribes to.
-type feed struct{ factor float64 }
+type feed struct {
+	factor float64
+	depth  *depthSession
+}
 
 // topic is something that is pushed.
 type topic struct {
@@ -56,6 +59,10 @@ type topic struct {
 
 // ServeHTTP implements [http.Handler].
 func (f feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") == "" {
+		fmt.Fprint(w, f.depth.snapshot(1000))
+		return
+	}
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return
@@ -82,14 +89,14 @@ func (f feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case m.Params != nil:
 			c.write(r.Context(), fmt.Sprintf(`{"result":null,"id":%d}`, m.ID))
 			for _, name := range m.Params {
-				c.topics = append(c.topics, binanceTopic(name, c.path))
+				c.topics = append(c.topics, f.binanceTopic(name, c.path))
 			}
 		case strings.HasPrefix(c.path, "/v5/public/"):
 			c.write(r.Context(), fmt.Sprintf(`{"success":true,"ret_msg":"","conn_id":"a","req_id":%q,"op":"subscribe"}`, m.ReqID))
 			for _, arg := range m.Args {
 				var name string
 				if json.Unmarshal(arg, &name) == nil {
-					c.topics = append(c.topics, bybitTopic(name, strings.HasSuffix(c.path, "spot")))
+					c.topics = append(c.topics, f.bybitTopic(name, strings.HasSuffix(c.path, "spot")))
 				}
 			}
 		default:
@@ -97,7 +104,7 @@ func (f feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				c.write(r.Context(), fmt.Sprintf(`{"event":"subscribe","arg":%s,"connId":"a"}`, arg))
 				var a struct{ Channel, InstID string }
 				if json.Unmarshal(arg, &a) == nil {
-					c.topics = append(c.topics, okxTopic(a.Channel, a.InstID))
+					c.topics = append(c.topics, f.okxTopic(a.Channel, a.InstID))
 				}
 			}
 		}
@@ -175,10 +182,16 @@ func side(n int64, buy, sell string) string {
 	return sell
 }
 
-func binanceTopic(name, path string) topic {
+func (f feed) binanceTopic(name, path string) topic {
 	symbol, kind, _ := strings.Cut(name, "@")
 	upper := strings.ToUpper(symbol)
 	switch kind {
+	case "depth", "depth@500ms":
+		every := 10
+		if kind != "depth" {
+			every = 5
+		}
+		return f.depth.binance(name, upper, every, kind != "depth")
 	case "markPrice":
 		return topic{markPrices, func(n, ms int64) string {
 			return fmt.Sprintf(`{"stream":%q,"data":{"e":"markPriceUpdate","E":%d,"s":%q,"p":"61234.50","ap":"61234.5","i":"61200.1","P":"61210.0","r":"0.0001%04d","T":%d}}`, name, ms, upper, n%10000, ms+3_600_000)
@@ -194,8 +207,10 @@ func binanceTopic(name, path string) topic {
 	}}
 }
 
-func okxTopic(channel, symbol string) topic {
+func (f feed) okxTopic(channel, symbol string) topic {
 	switch channel {
+	case "books":
+		return f.depth.okx(symbol)
 	case "funding-rate":
 		return topic{okxRates, func(n, ms int64) string {
 			return fmt.Sprintf(`{"arg":{"channel":"funding-rate","instId":%q},"data":[{"formulaType":"withRate","fundingRate":"0.0001%04d","fundingTime":"%d","impactValue":"20000","instId":%q,"instType":"SWAP","interestRate":"0.0001","maxFundingRate":"0.00375","method":"current_period","minFundingRate":"-0.00375","nextFundingRate":"","nextFundingTime":"%d","premium":"-0.0002","settFundingRate":"0.00005","settState":"settled","ts":"%d"}]}`, symbol, n%10000, ms+3_600_000, symbol, ms+32_400_000, ms)
@@ -216,9 +231,16 @@ func okxTopic(channel, symbol string) topic {
 	}}
 }
 
-func bybitTopic(name string, spot bool) topic {
+func (f feed) bybitTopic(name string, spot bool) topic {
 	kind, symbol, _ := strings.Cut(name, ".")
 	switch kind {
+	case "orderbook":
+		_, symbol, _ = strings.Cut(symbol, ".") // behind how many levels
+		every := 1
+		if spot {
+			every = 2
+		}
+		return f.depth.bybit(name, symbol, every)
 	case "tickers":
 		return topic{bybitQuotes, func(n, ms int64) string {
 			if n == 1 {
