@@ -23,7 +23,7 @@ var atOnce []string
 // askAtOnce asks each question once, as soon as a stack on a fresh folder is ready.
 func askAtOnce(ctx context.Context) {
 	for _, q := range stack.Questions() {
-		answer, err := api().Do(ctx, world.State.Demo.SubKey, q.Method, q.Path, nil, q.Body)
+		answer, err := api().Do(ctx, world.State.Demo.SubKey, q.Method, q.Path, q.Query, q.Body)
 		if err != nil {
 			atOnce = append(atOnce, fmt.Sprintf("%s %s %v: %v", q.Method, q.Path, q.Body, err))
 		} else if !stack.Shows(answer) {

@@ -16,7 +16,7 @@ import (
 // as the engine takes some two thousand rows a second, and open K-lines as they change.
 const (
 	exchangeCoins     = "BTC,ETH,SOL"
-	exchangeBooks     = "BTC"
+	exchangeBooks     = "BTC,ETH"
 	exchangeMinutes   = 1
 	exchangeContracts = 8 // a ratio is of a week ago
 	exchangeRefresh   = "1s"

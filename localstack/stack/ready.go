@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ type waiting struct {
 // notReady is what the ingesters wait for.
 func (s *Stack) notReady(ctx context.Context) (now waiting) {
 	domains := map[string]bool{} // whether somebody works in each
-	for _, url := range s.State.Ingesters {
+	for _, ingester := range s.State.Ingesters {
 		var condition struct {
 			Domains map[string]struct {
 				Role             string
@@ -102,10 +103,10 @@ func (s *Stack) notReady(ctx context.Context) (now waiting) {
 				Sources map[string]struct{ Backlog int64 }
 			}
 		}
-		if err := fetch(ctx, url+"/readyz", &condition); err != nil {
+		if err := fetch(ctx, ingester+"/readyz", &condition); err != nil {
 			return waiting{left: []string{"an ingester does not answer: its log is in the logs folder"}}
 		}
-		_ = fetch(ctx, url+"/metrics", &figures) // only for the estimate
+		_ = fetch(ctx, ingester+"/metrics", &figures) // only for the estimate
 		for name, d := range condition.Domains {
 			domains[name] = domains[name] || d.Role == "active"
 			for _, reason := range d.Reasons {
@@ -132,10 +133,10 @@ func (s *Stack) notReady(ctx context.Context) (now waiting) {
 }
 
 // fetch decodes the JSON answer of an address, whatever its status.
-func fetch(ctx context.Context, url string, into any) error {
+func fetch(ctx context.Context, address string, into any) error {
 	ctx, done := context.WithTimeout(ctx, 10*time.Second)
 	defer done()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
@@ -153,10 +154,11 @@ var samples = strings.NewReplacer("{coin}", "BTC", "{interval}", "1h", "{window}
 // Question is a request for data that names no account and no order.
 type Question struct {
 	Method, Path string
-	Body         any // nil without one
+	Query        url.Values // nil without one
+	Body         any        // nil without one
 }
 
-// Questions are one of each built GET endpoint that asks for a market, or for nothing,
+// Questions are one of each built GET endpoint that asks for a market, a pair, or nothing,
 // and one of each type of info that needs nothing else.
 func Questions() (all []Question) {
 	for _, e := range catalog.All() {
@@ -167,14 +169,33 @@ func Questions() (all []Question) {
 		case e.In == reflect.TypeFor[catalog.InfoIn]():
 			for _, t := range catalog.InfoTypes {
 				if len(t.Needs) == 0 && t.Weight == 0 {
-					all = append(all, Question{e.Method, path, map[string]string{"type": t.Name}})
+					all = append(all, Question{Method: e.Method, Path: path, Body: map[string]string{"type": t.Name}})
 				}
 			}
 		case e.Method == http.MethodGet && !strings.Contains(path, "{"):
-			all = append(all, Question{Method: e.Method, Path: path})
+			all = append(all, Question{Method: e.Method, Path: path, Query: ofPair(e)})
 		}
 	}
 	return all
+}
+
+// ofPair are the documented examples of what an endpoint has to be told, where that is a pair and
+// at most figures beside it; else nothing, which it refuses.
+func ofPair(e *catalog.Endpoint) url.Values {
+	query := url.Values{}
+	for _, p := range catalog.Parameters(e.In) {
+		switch p.Field.Type {
+		case reflect.TypeFor[catalog.PairKey](), reflect.TypeFor[catalog.Decimal]():
+			if p.Required {
+				query.Set(p.Names[0], p.Field.Tag.Get("example"))
+			}
+		default:
+			if p.Required {
+				return nil
+			}
+		}
+	}
+	return query
 }
 
 func names(questions []Question) string {
@@ -199,7 +220,7 @@ func (s *Stack) awaitAnswers(ctx context.Context) error {
 	for began := time.Now(); ; {
 		var empty []Question
 		for _, q := range waiting {
-			answer, err := api.Do(ctx, s.State.Demo.SubKey, q.Method, q.Path, nil, q.Body)
+			answer, err := api.Do(ctx, s.State.Demo.SubKey, q.Method, q.Path, q.Query, q.Body)
 			if err != nil {
 				return err
 			}
