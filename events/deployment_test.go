@@ -22,6 +22,7 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/books"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
@@ -127,6 +128,7 @@ func deploy(t *testing.T) *deployment {
 	// A perpetual of the perpetual exchange has just traded.
 	now := time.Now().UnixMilli()
 	storetest.Publish(t, d.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}})
+	storetest.Publish(t, d.views, books.Published, books.NewView(market.Book{Coin: "BTC", Time: now + time.Hour.Milliseconds()})) // not stale, as above
 	px := market.DecimalFromInt(1)
 	datatest.PutKlines(t, d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px})
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost

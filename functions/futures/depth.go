@@ -57,11 +57,7 @@ const noDepth = "Invalid dbKey: depth data not found"
 
 // book is that of a pair as it is now.
 func (r *reader) book(ctx context.Context, key catalog.PairKey) (market.PairBook, error) {
-	v, err := r.books.Get(ctx)
-	if err != nil {
-		return market.PairBook{}, err
-	}
-	b, followed, err := v.Lookup(pairKey(key), api.Now(ctx))
+	b, followed, err := r.lastBook(ctx, pairKey(key))
 	switch {
 	case err != nil:
 		return market.PairBook{}, err
@@ -71,6 +67,19 @@ func (r *reader) book(ctx context.Context, key catalog.PairKey) (market.PairBook
 		return market.PairBook{}, api.NotReady(lostAgain, "the order book of %s is not known at the moment, as changes of it are missing, and is being read again from its exchange: ask again in %.0f seconds", b.Pair, lostAgain.Seconds())
 	}
 	return b, nil
+}
+
+// lastBook is the book of a pair, Lost where it is not known; false for a pair whose book is not
+// followed.
+func (r *reader) lastBook(ctx context.Context, key string) (market.PairBook, bool, error) {
+	if isPerp(key) {
+		return r.perpBook(ctx, key)
+	}
+	v, err := r.books.Get(ctx)
+	if err != nil {
+		return market.PairBook{}, false, err
+	}
+	return v.Lookup(key, api.Now(ctx))
 }
 
 // grouped sums up levels, the best first, whose prices lie between two multiples of a width: what

@@ -10,6 +10,7 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/books"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/market"
@@ -43,7 +44,7 @@ func TestDepthIsThatOfTheBookAsItIsNow(t *testing.T) {
 	storetest.Publish(t, w.views, pairbooks.Published, pairbooks.NewView(w.Now(), b, small, lost))
 	w.Get(t, w.SubKey, base+"/full-depth?dbKey=btcusdt:binance").Golden(t, "full-depth")
 	w.Get(t, w.SubKey, base+"/latest-depth?dbKey=BTCSWAPUSDT:binance&size=3").Golden(t, "latest-depth")
-	w.Get(t, w.SubKey, base+"/full-depth/grouped?dbKey="+btc).Golden(t, "grouped-depth")
+	w.Get(t, w.SubKey, base+"/full-depth/grouped?groupSize=400&dbKey="+btc).Golden(t, "grouped-depth")
 	if d := get("/latest-depth?symbol=" + btc); d.Time != b.Time || len(d.Bids) != 50 || len(d.Asks) != 50 || d.Bids[0] != (catalog.DepthLevel{"70000", "0.01"}) || d.Asks[1] != (catalog.DepthLevel{"70001.5", "1.2"}) {
 		t.Errorf("%d bids from %v, %d asks", len(d.Bids), d.Bids[0], len(d.Asks))
 	}
@@ -52,7 +53,7 @@ func TestDepthIsThatOfTheBookAsItIsNow(t *testing.T) {
 	}
 	full := get("/full-depth?dbKey=" + btc)
 	check.Equal(t, depth(&b), full)
-	for _, path := range []string{"/latest-depth?", "/full-depth?", "/full-depth/grouped?"} {
+	for _, path := range []string{"/latest-depth?", "/full-depth?", "/full-depth/grouped?groupSize=100&"} {
 		a := w.Get(t, w.SubKey, base+path+"dbKey=btcusdt:huobipro")
 		var body struct{ Code, Msg string }
 		must.Do(t, json.Unmarshal(a.Body, &body))
@@ -67,6 +68,33 @@ func TestDepthIsThatOfTheBookAsItIsNow(t *testing.T) {
 	}
 	w.Move(pairbooks.StaleAfter + time.Second)
 	w.Get(t, w.SubKey, base+"/full-depth?dbKey="+btc).Refused(t, http.StatusServiceUnavailable, "is not known at the moment")
+}
+
+// The best levels of the perpetual exchange's books are known, of pairs that have traded.
+func TestDepthOfThePerpetualExchangeIsThatOfItsBook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.listPerps(t)
+	at := w.Now().Add(-time.Second).UnixMilli()
+	storetest.Publish(t, w.views, books.Published, books.NewView(market.Book{
+		Coin: "kPEPE", Time: at,
+		Bids: []market.Level{{Px: "0.0120", Sz: "500.0", N: 3}, {Px: "0.0119", Sz: "7", N: 1}},
+		Asks: []market.Level{{Px: "0.0122", Sz: "20.5", N: 1}},
+	}))
+	bids, asks := []catalog.DepthLevel{{"0.012", "500"}, {"0.0119", "7"}}, []catalog.DepthLevel{{"0.0122", "20.5"}}
+	for path, want := range map[string]catalog.Depth{
+		"/latest-depth?dbKey=" + pepe:                                 {Time: at, Bids: bids, Asks: asks},
+		"/latest-depth?size=1&symbol=" + strings.ToUpper(pepe):        {Time: at, Bids: bids[:1], Asks: asks},
+		"/full-depth?dbkey=" + pepe + "&key=" + strings.ToUpper(pepe): {Time: at, Bids: bids, Asks: asks},
+		"/full-depth/grouped?groupSize=0.01&dbKey=" + pepe:            {Time: at, Bids: []catalog.DepthLevel{{"0.01", "507"}}, Asks: []catalog.DepthLevel{{"0.02", "20.5"}}},
+	} {
+		check.Equal(t, want, apitest.Data[catalog.Depth](t, w.Get(t, w.SubKey, base+path)))
+	}
+	for _, other := range []string{"btcswapusdc:hyperliquid", "nobodyswapusdc:hyperliquid", "btcusdc:hyperliquid"} {
+		w.Get(t, w.SubKey, base+"/latest-depth?dbKey="+other).Refused(t, http.StatusBadRequest, "Invalid dbKey: depth data not found")
+	}
+	w.Move(pairbooks.StaleAfter)
+	w.Get(t, w.SubKey, base+"/full-depth?dbKey="+pepe).Refused(t, http.StatusServiceUnavailable, "is not known at the moment")
 }
 
 func TestGroupsSumUpWhatLiesBetweenTwoMultiples(t *testing.T) {
@@ -145,6 +173,8 @@ func TestBadParametersOfDepthAreNamed(t *testing.T) {
 		{"/latest-depth?dbKey=" + btc + "&size=0", "size"},
 		{"/latest-depth", "dbKey"},
 		{"/full-depth", "dbKey"},
+		{"/full-depth/grouped?dbKey=" + btc, "missing groupSize"},
+		{"/full-depth/grouped?groupSize=100", "missing dbKey"},
 		{"/full-depth/grouped?dbKey=" + btc + "&groupSize=0", "groupSize must be above 0"},
 		{"/full-depth/grouped?dbKey=" + btc + "&groupSize=-1", "groupSize"},
 		{"/full-depth/grouped?dbKey=" + btc + "&groupSize=wide", "groupSize"},

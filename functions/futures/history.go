@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/books"
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/followrequests"
@@ -35,6 +36,7 @@ type reader struct {
 	contexts  *store.View[market.Contexts] // of the perpetual exchange
 	coins     *store.View[coins.View]
 	books     *store.View[pairbooks.View]
+	perpBooks *store.View[books.View]
 	lookup    *pairlookup.Pairs
 
 	trends    *recent[hourOf, []market.Bar]
@@ -47,7 +49,7 @@ func newReader(log *store.Log, series *store.Series, views *store.Views, wanted 
 		log: log, large: largeorders.Published.Open(views, clock),
 		series: series, contracts: contracts.Published.Open(views, clock), trades: pairtrades.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
 		perps: tickers.Published.Open(views, clock), contexts: venue.PerpContexts.Open(views, clock),
-		coins: coins.Published.Open(views, clock), books: pairbooks.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
+		coins: coins.Published.Open(views, clock), books: pairbooks.Published.Open(views, clock), perpBooks: books.Published.Open(views, clock), lookup: pairlookup.New(series, pairs.Published.Open(views, clock), wanted),
 		// Some 5 KB, 10 KB and 1 MB each.
 		trends: newRecent[hourOf, []market.Bar](trendFor, 500), maps: newRecent[mapOf, catalog.LiquidationMap](mapFor, 100), estimates: newRecent[estimatesOf, catalog.EstimatedLiquidationHistory](mapFor, 10),
 	}

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/funding"
 	"quotary/shared/data/klines"
+	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/pairtrades"
@@ -102,6 +103,24 @@ func (r *reader) expected(ctx context.Context, coin string) (at int64, rate stri
 		}
 	}
 	return 0, "", nil
+}
+
+// perpBook is the book of a pair as it is now, of which the exchange shows the best 20 levels a
+// side; false for one of which none has come. It has no levels where that is too long ago.
+func (r *reader) perpBook(ctx context.Context, key string) (b market.PairBook, followed bool, err error) {
+	coin, err := r.coinOf(ctx, key)
+	if err != nil || coin == "" {
+		return b, false, err
+	}
+	v, err := r.perpBooks.Get(ctx)
+	if err != nil {
+		return b, false, err
+	}
+	last, followed, err := v.Lookup(coin)
+	if api.Now(ctx).UnixMilli()-last.Time > pairbooks.StaleAfter.Milliseconds() {
+		return market.PairBook{Pair: key, Time: last.Time, Lost: true}, followed, err
+	}
+	return last.OfPair(key), followed, err
 }
 
 // perpTrades are the newest trades of a pair, oldest first.

@@ -1,17 +1,20 @@
 package catalog
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Order books of the pairs of exchanges. Those of the most traded coins are followed.
 var (
 	// Lists past order books of a pair, oldest first.
 	HistoricalDepth = route[HistoricalDepthIn, []Depth]("GET", "/upgrade/v2/futures/historical-depth", Futures, depthGrant, EnvelopeB).needs(ExchangeBooks)
 	// Shows the best levels of the order book of a pair as it is now.
-	LatestDepth = addition[LatestDepthIn, Depth]("GET", "/upgrade/v2/futures/latest-depth", Futures, depthGrant, EnvelopeB).needs(ExchangeBooks)
+	LatestDepth = addition[LatestDepthIn, Depth]("GET", "/upgrade/v2/futures/latest-depth", Futures, depthGrant, EnvelopeB).needs(ExchangeBooks, VenueBooks)
 	// Shows all levels that are known of the order book of a pair as it is now.
-	FullDepth = addition[FullDepthIn, Depth]("GET", "/upgrade/v2/futures/full-depth", Futures, depthGrant, EnvelopeB).needs(ExchangeBooks)
+	FullDepth = addition[FullDepthIn, Depth]("GET", "/upgrade/v2/futures/full-depth", Futures, depthGrant, EnvelopeB).needs(ExchangeBooks, VenueBooks)
 	// Shows the order book of a pair as it is now, summed up by price.
-	GroupedDepth = addition[GroupedDepthIn, Depth]("GET", "/upgrade/v2/futures/full-depth/grouped", Futures, depthGrant, EnvelopeB).needs(ExchangeBooks)
+	GroupedDepth = addition[GroupedDepthIn, Depth]("GET", "/upgrade/v2/futures/full-depth/grouped", Futures, depthGrant, EnvelopeB).needs(ExchangeBooks, VenueBooks)
 )
 
 var depthGrant = grant("trading_pair:HISTORICAL_DEPTH")
@@ -34,10 +37,29 @@ func (in HistoricalDepthIn) Span(now time.Time) (start, end time.Time) {
 
 // LatestDepthIn names a pair. One whose book is not followed is refused; one whose book is not
 // known at the moment, as changes of it are missing or nothing of it has come for a minute, is
-// answered 503 until all of it has come again.
+// answered 503 until all of it has come again. Of pairs of Hyperliquid the best 20 levels of each
+// side are known.
 type LatestDepthIn struct {
 	DBKey PairKey `query:"dbKey" required:"true" example:"btcswapusdt:binance"` // key of the pair
 	Size  int64   `query:"size" default:"50" min:"1" max:"500"`                 // levels of each side, the best: 500 at most
+}
+
+// Needs implements [Needer].
+func (in LatestDepthIn) Needs() []Need { return booksOf(in.DBKey) }
+
+// Needs implements [Needer].
+func (in FullDepthIn) Needs() []Need { return booksOf(in.DBKey) }
+
+// Needs implements [Needer].
+func (in GroupedDepthIn) Needs() []Need { return booksOf(in.DBKey) }
+
+// booksOf is what the book of a pair is known of. That of an exchange without books is refused,
+// and not waited for: nothing is needed of one platform alone.
+func booksOf(key PairKey) []Need {
+	if _, platform, _ := strings.Cut(string(key), ":"); strings.EqualFold(platform, PerpPlatform) {
+		return AllOf(VenueBooks)
+	}
+	return AllOf(ExchangeBooks)
 }
 
 // FullDepthIn names a pair, as that of latest-depth. As many levels are known as the exchange
@@ -49,8 +71,8 @@ type FullDepthIn struct {
 // GroupedDepthIn names a pair, as that of latest-depth. All levels that are known within a
 // group are summed up: bids are rounded down to a multiple of its size, asks up.
 type GroupedDepthIn struct {
-	DBKey     PairKey `query:"dbKey" required:"true" example:"btcswapusdt:binance"`      // key of the pair
-	GroupSize Decimal `query:"groupSize,group_size" default:"400" min:"0" example:"100"` // width of a group as a difference of prices, in quote coins, above 0
+	DBKey     PairKey `query:"dbKey" required:"true" example:"btcswapusdt:binance"`        // key of the pair
+	GroupSize Decimal `query:"groupSize,group_size" required:"true" min:"0" example:"100"` // width of a group as a difference of prices, in quote coins, above 0
 }
 
 // Depth is what rests in the order book of a pair.

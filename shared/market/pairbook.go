@@ -12,6 +12,19 @@ type PairBook struct {
 	Lost bool
 }
 
+// OfPair is b, which has passed [Book.Check], as the book of a pair that has a key.
+func (b *Book) OfPair(key string) PairBook {
+	return PairBook{Pair: key, Time: b.Time, Bids: pairLevels(b.Bids), Asks: pairLevels(b.Asks)}
+}
+
+func pairLevels(side []Level) []PairLevel {
+	levels := make([]PairLevel, len(side))
+	for i := range side {
+		levels[i] = PairLevel{Px: mustDecimal(side[i].Px), Sz: mustDecimal(side[i].Sz)}
+	}
+	return levels
+}
+
 // PairLevel is what rests at one price.
 type PairLevel struct {
 	Px Decimal // quote units per base unit
