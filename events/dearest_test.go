@@ -30,6 +30,7 @@ import (
 	"quotary/shared/data/news"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/pairbooks"
+	"quotary/shared/data/pairchanges"
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/payments"
@@ -393,6 +394,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 		closed   []market.CompletedTrade
 		large    []market.LargeOrder
 		traded   []market.Trade
+		changed  []market.PairChange
 		hours    []funding.Hour
 		minute   []market.Candle
 	)
@@ -426,6 +428,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 		busy.Complete(&trade)
 		traded = append(traded, market.Trade{Coin: "BTC", Side: market.Buy, Time: now - int64(n)*60_000, Tid: tid, Px: one, Sz: one})
 		hours = append(hours, funding.Hour{Funding: market.Funding{Coin: "BTC", Rate: "0.0000125", Premium: "0.0001", Time: market.Hour1.StartMs(now) - int64(n)*3_600_000}})
+		changed = append(changed, market.PairChange{Pair: busyPair, Kind: market.NewHigh, Time: now - int64(n)*60_000, Px: one})
 		minute = append(minute, market.Candle{OpenTime: market.Minute1.StartMs(now) - int64(n)*60_000, Trades: 5, Size: one, Amount: one, Open: one, High: one, Low: one, Close: one})
 	}
 	closed[w.rows-1].Start = at(0) // the last one was held all the time
@@ -436,6 +439,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 	storetest.PutLog(c.t, log, twaps.StatusesName, twaps.AppendRows, executed...)
 	storetest.PutLog(c.t, log, completedtrades.Name, completedtrades.AppendRows, closed...)
 	storetest.PutLog(c.t, log, largeorders.Name, largeorders.AppendRows, large...)
+	storetest.PutLog(c.t, log, pairchanges.Name, pairchanges.AppendRows, changed...)
 	datatest.PutKlines(c.t, series, "BTC", traded...)
 	datatest.PutFunding(c.t, series, hours...)
 	for _, tier := range market.PairTiers {

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairs"
+	"quotary/shared/data/takerruns"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/service/pairlookup"
@@ -26,6 +27,7 @@ type reader struct {
 	pairs  *store.View[pairs.View]
 	perps  *store.View[tickers.View]
 	coins  *store.View[coins.View]
+	runs   *store.View[takerruns.View]
 	lookup *pairlookup.Pairs
 }
 
@@ -33,6 +35,7 @@ func newReader(series *store.Series, views *store.Views, wanted *followrequests.
 	listed := pairs.Published.Open(views, clock)
 	return &reader{
 		series: series, pairs: listed, perps: tickers.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
+		runs:   takerruns.Published.Open(views, clock),
 		lookup: pairlookup.New(series, listed, wanted),
 	}
 }

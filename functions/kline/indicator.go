@@ -146,6 +146,10 @@ func (r *reader) indicatorRows(ctx context.Context, key string, ask *indicatorAs
 		})
 	case "basis":
 		return r.basis(ctx, ask)
+	case "aibst":
+		return r.takerCounts(ctx, ask)
+	case "aiaggtrade":
+		return r.takerRuns(ctx, ask)
 	}
 	return nil, nil
 }

@@ -16,6 +16,7 @@ import (
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
+	"quotary/shared/data/takerruns"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
@@ -122,6 +123,16 @@ func TestTheRowsOfAnIndicator(t *testing.T) {
 	must.Do(t, sums.Put(t.Context(), w.series, swapKey, pairseries.Tiers[0],
 		market.Liquidated{Time: quarter(0, 1), Long: dec(t, "10"), Count: 1, Largest: dec(t, "10")},
 		market.Liquidated{Time: quarter(0, 9), Long: dec(t, "5.5"), Short: dec(t, "7"), Count: 2, Largest: dec(t, "7")}))
+	run := func(n, minutes int, side market.Side) takerruns.Run {
+		return takerruns.NewRun(&market.TakerRun{
+			ID: quarter(n, minutes), Side: side, Start: quarter(n, minutes), StartPx: dec(t, "100"), FarPx: dec(t, "101.5"), Largest: dec(t, "2"),
+			Size: dec(t, "1500"), Value: dec(t, "150500"), Count: 9,
+		})
+	}
+	open := run(2, 3, market.Sell)
+	storetest.Publish(t, w.views, takerruns.Published, takerruns.View{Pairs: []takerruns.Pair{
+		{Key: swapKey, Runs: []takerruns.Run{run(0, 1, market.Buy), run(0, 2, market.Buy), run(1, 2, market.Sell), run(1, 7, market.Buy), run(1, 9, market.Sell)}, Open: &open},
+	}})
 	at := make([]string, 3)
 	for n := range at {
 		at[n] = seconds(quarter(n, 0))
@@ -133,6 +144,13 @@ func TestTheRowsOfAnIndicator(t *testing.T) {
 		{"fundflow", swapKey, [][]string{{at[0], "198"}, {at[2], "-27.625"}}}, // 300 - 102, -110.5 x 0.25
 		{"fundflow", spotKey, [][]string{{at[0], "-192"}, {at[1], "194"}, {at[2], "277.5"}}},
 		{"bsv", spotKey, [][]string{{at[0], "0", "2"}, {at[1], "2", "0"}, {at[2], "2.5", "0"}}},
+		{"aibst", swapKey, [][]string{{at[1], "1", "2"}, {at[2], "0", "1"}}}, // that of the oldest is left out
+		{"aibst", spotKey, [][]string{}},
+		{"aiaggtrade", swapKey, [][]string{
+			{seconds(quarter(1, 7)), swapKey, "btc", "buy", "100", "101.5", "1500", "150500", "9"},
+			{seconds(quarter(1, 9)), swapKey, "btc", "sell", "100", "101.5", "1500", "150500", "9"},
+			{seconds(quarter(2, 3)), swapKey, "btc", "sell", "100", "101.5", "1500", "150500", "9"},
+		}},
 		{"ftbs", swapKey, [][]string{{at[0], "3", "1"}, {at[2], "0", "0.25"}}},
 		{"ftbs", spotKey, [][]string{}},
 		{"position", swapKey, [][]string{{at[0], "1000", "1000", "900.5", "950"}, {at[1], "960", "960", "960", "960"}, {at[2], "970", "970", "970", "970"}}},
@@ -159,6 +177,11 @@ func TestTheRowsOfAnIndicator(t *testing.T) {
 		if want := catalog.IndicatorOf(c.indicator).Fields; !slices.Equal(got.Mapping, want) {
 			t.Errorf("%s: the mapping is %v, want %v", c.indicator, got.Mapping, want)
 		}
+	}
+	// What began behind the newest bucket is not of the answer.
+	before := w.Get(t, w.SubKey, indicatorPath+"?period=900&size=500&symbol="+swapKey+"&indicator_key=aiaggtrade&since="+at[1])
+	if got := apitest.Data[catalog.IndicatorKlineList](t, before).KlineData.List; len(got) != 5 || got[4][0] != seconds(quarter(1, 9)) {
+		t.Errorf("runs up to the second quarter: %v", got)
 	}
 	w.Get(t, w.SubKey, indicatorPath+"?period=900&size=2&symbol="+swapKey+"&indicator_key=basis&since="+at[2]).Golden(t, "indicator-basis")
 }

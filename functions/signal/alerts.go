@@ -15,6 +15,7 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
+	"quotary/shared/data/rates"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -25,12 +26,13 @@ type keeper struct {
 	pairs   *store.View[pairs.View]
 	tickers *store.View[pairtickers.View]
 	coins   *store.View[coins.View]
+	rates   *store.View[rates.View]
 	alerts  *alerts.Store
 }
 
 func newKeeper(log *store.Log, views *store.Views, kept *alerts.Store, clock func() time.Time) *keeper {
 	return &keeper{
-		log: log, pairs: pairs.Published.Open(views, clock), tickers: pairtickers.Published.Open(views, clock), coins: coins.Published.Open(views, clock), alerts: kept,
+		log: log, pairs: pairs.Published.Open(views, clock), tickers: pairtickers.Published.Open(views, clock), coins: coins.Published.Open(views, clock), rates: rates.Published.Open(views, clock), alerts: kept,
 	}
 }
 

@@ -28,6 +28,7 @@ type world struct {
 	*apitest.World
 	log    *store.Log
 	alerts *alerts.Store
+	views  *store.Views
 }
 
 func newWorld(t *testing.T) *world {
@@ -36,6 +37,7 @@ func newWorld(t *testing.T) *world {
 	w.World = apitest.Open(t, catalog.Signal, func(open *apitest.World) {
 		w.log, w.alerts = open.Log(), alerts.Open(open.Documents)
 		views := open.Views(t)
+		w.views = views
 		newKeeper(w.log, views, w.alerts, open.Now).register(open.Family)
 		storetest.Publish(t, views, pairs.Published, pairs.View{Pairs: []pairs.Pair{
 			{Pair: market.Pair{Key: pair, Platform: "binance", Base: "BTC", Quote: "USDT"}, Followed: true}, {Pair: market.Pair{Key: "ethusdt:binance", Platform: "binance", Base: "ETH", Quote: "USDT"}, Followed: true}, {Pair: market.Pair{Key: "nowusdt:binance"}},

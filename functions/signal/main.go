@@ -1,5 +1,5 @@
 // The signal function keeps the alerts of sub-keys, which the ingester evaluates, and lists what
-// of them went off, and what the strategies said.
+// of them went off, what the strategies said, and sudden changes.
 package main
 
 import (
@@ -29,4 +29,5 @@ func (k *keeper) register(f *api.Family) {
 	api.Handle(f, catalog.RemoveAlert, k.remove)
 	api.Handle(f, catalog.SetAlerts, k.list)
 	api.Handle(f, catalog.StrategySignals, k.strategies)
+	api.Handle(f, catalog.ChangeSignals, k.changes)
 }

@@ -113,6 +113,7 @@ func BenchmarkFamilies(b *testing.B) {
 		"futures/trades":      {path: "/upgrade/v2/futures/trade-data?dbkey=btcswapusdt:binance"},
 		"futures/perp-trades": {path: "/upgrade/v2/futures/trade-data?dbkey=btcswapusdc:hyperliquid"},
 		"mix/ls-ratio":        {path: "/v2/mix/ls-ratio"}, "mix/liq": {path: "/v2/mix/liq?currency=usd"},
+		"signal/changes": {path: "/v2/signal/changeSignal"}, "signal/strategies": {path: "/v2/signal/strategySignal"},
 		"tradingpair": {path: "/v2/trading-pair/ticker?key_list=btcusdt:binance,ethusdt:okex,btcswapusdt:bybit,btcswapusdc:hyperliquid"},
 		"platforms":   {path: "/v2/market/ticker?market_list=binance,okex,hyperliquid"},
 	} {

@@ -11,7 +11,6 @@ type Indicator struct {
 	Formula string // how a row comes about
 	Unit    string // of its values
 	Source  string // who defined it, and of which pairs there are rows
-	Waits   string // what rows wait for that are not kept yet; "" where they are
 }
 
 // A row's first value is the time of its bucket's opening, in seconds.
@@ -91,8 +90,8 @@ var Indicators = []Indicator{
 	{
 		Key: "aibst", Fields: []string{"timestamp", "buyAccount", "sellAccount"},
 		Means:   "How many large takers bought, and how many sold.",
-		Formula: "runs of takers, as order/aggTrade counts them", Unit: "counts",
-		Source: "our definition", Waits: "runs of takers",
+		Formula: "runs of takers that began in the bucket, as order/aggTrade counts them", Unit: "counts",
+		Source: "our definition; followed pairs with USDT and inverse perpetuals, in buckets behind that of the oldest of the pair's last 100 runs; one without a run is left out",
 	},
 	{
 		Key: "aili", Fields: []string{"timestamp", "buySize", "sellSize"},
@@ -102,9 +101,9 @@ var Indicators = []Indicator{
 	},
 	{
 		Key: "aiaggtrade", Fields: []string{"timestamp", "key", "coin_type", "trade_type", "start_price", "max_price", "total_vol", "total_turnover", "total_count"},
-		Means:   "Runs of large takers.",
+		Means:   "Runs of large takers, one in a row; timestamp is when it began.",
 		Formula: "as order/aggTrade", Unit: "quote coins, base coins",
-		Source: "our definition", Waits: "runs of takers",
+		Source: "our definition; the pair's last 100 runs, of the same pairs as aibst",
 	},
 }
 

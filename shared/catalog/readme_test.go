@@ -56,11 +56,7 @@ func indicatorTable() string {
 	var table strings.Builder
 	table.WriteString("| Indicator | Values of a row | What it says | How it comes about | Unit | Who defined it, and of which pairs there are rows |\n|---|---|---|---|---|---|\n")
 	for _, i := range catalog.Indicators {
-		source := i.Source
-		if i.Waits != "" {
-			source += ". No rows yet: " + i.Waits + " are not kept"
-		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s | %s |\n", i.Key, strings.Join(i.Fields, ", "), i.Means, i.Formula, i.Unit, source)
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s | %s |\n", i.Key, strings.Join(i.Fields, ", "), i.Means, i.Formula, i.Unit, i.Source)
 	}
 	return table.String()
 }

@@ -16,8 +16,8 @@ var (
 	SetAlerts = route[SetAlertsIn, SetAlertList]("GET", "/v2/signal/getSignalAlertSetList", Signal, anyLevel, EnvelopeA).needs(ExchangePairs)
 	// Lists signals of a strategy with their past success, newest first.
 	StrategySignals = route[StrategySignalsIn, StrategySignalList]("GET", "/v2/signal/strategySignal", Signal, anyLevel, EnvelopeA).needs(ExchangeKlines)
-	// Lists sudden changes of price and volume.
-	_ = planned("GET", "/v2/signal/changeSignal", Signal, anyLevel, EnvelopeA)
+	// Lists sudden changes of price and volume, large runs of takers and liquidations, newest first.
+	ChangeSignals = route[ChangeSignalsIn, ChangeSignalList]("GET", "/v2/signal/changeSignal", Signal, anyLevel, EnvelopeA).needs(ExchangeKlines)
 )
 
 var _ = does(Signal, readLog, readViews, keepDocuments)
@@ -161,4 +161,30 @@ type SupportedSignal struct {
 	Strategy string `json:"strategy"` // as in signal_key
 	CoinType string `json:"coinType"` // short name of the coin, in lower case
 	Category string `json:"category"` // spot or futures
+}
+
+// ChangeSignalsIn selects sudden changes of the followed pairs, of the last seven days.
+type ChangeSignalsIn struct {
+	// kind of change; the guide's page of changes has the rule of each. Without it those of all kinds
+	Type string `query:"type" enum:"|1|2|3|4|5|6|7|8|9|10|11|12|17|18|23|24" example:"7"`
+
+	Currency string `query:"currency" default:"usd" enum:"cny|usd"` // currency of price and trade: yuan or US dollars
+}
+
+// ChangeSignalList has the newest 100.
+type ChangeSignalList struct {
+	List []ChangeSignal `json:"list"` // newest first
+}
+
+// ChangeSignal is a sudden change of a pair. It is said once.
+type ChangeSignal struct {
+	ID          string `json:"id"`           // number of the change, the same for ever
+	Key         string `json:"key"`          // key of the pair
+	CreatedAt   string `json:"created_at"`   // when it was known, seconds since 1970 UTC
+	Show        string `json:"show"`         // the pair as it is shown; its key where it is not listed any more
+	CurrencyStr string `json:"currency_str"` // currency of price and trade: usd or cny
+	Type        string `json:"type"`         // number of the kind, as in the request
+	Price       string `json:"price"`        // at the change: close of the minute, worst price of the run of takers, or that of the liquidation; empty where no rate is known
+	Trade       string `json:"trade"`        // traded of the pair in the last 24 hours, up to now; empty where it is not known
+	Degree24h   string `json:"degree_24h"`   // change of the pair's price in the last 24 hours, up to now, percent; likewise
 }

@@ -18,6 +18,7 @@
 //	series pairdepth   samples of them every ten seconds (see pairbooks)
 //	view, log largeorders  large orders in the order books that are followed
 //	view takerruns     large runs of takers of the followed pairs
+//	log pairchanges    sudden changes of the followed pairs
 //
 // # How K-lines come about
 //

@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	w.config = Config{
 		Logger: slog.New(slog.DiscardHandler), Exchanges: []string{"binance"}, Coins: []string{"BTC", "SOL", "PEPE"},
 		Depth: Depth{Minutes: 1, Hours: 2}, Refresh: time.Millisecond, URLs: map[string]string{"binance": server.URL},
-		Stores: engine.Stores{Series: s.Series, Views: s.Views, Quarantine: engine.Quarantine{Objects: s.Objects, Bucket: s.Bucket}},
+		Stores: engine.Stores{Log: s.Log, Series: s.Series, Views: s.Views, Quarantine: engine.Quarantine{Objects: s.Objects, Bucket: s.Bucket}},
 	}
 	return w
 }

@@ -43,5 +43,6 @@ func projections(refresh time.Duration, left *leftOut) []Projection {
 		newStrategySignals(),
 		newLargeOrders(left),
 		newTakerRuns(),
+		newChanges(),
 	}
 }

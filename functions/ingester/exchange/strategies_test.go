@@ -16,8 +16,6 @@ import (
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/strategysignals"
 	"quotary/shared/market"
-	"quotary/shared/store"
-	"quotary/shared/store/schema"
 	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 )
@@ -26,8 +24,6 @@ import (
 func strategyWorld(t *testing.T) (w *world, hours map[string][]market.Candle) {
 	t.Helper()
 	w = newWorld(t)
-	db := storetest.DynamoDB(t)
-	w.config.Stores.Log = store.NewLog(db, storetest.Tables(t, db)+schema.LogTable)
 	random := rand.New(rand.NewPCG(7, 7))
 	hours = map[string][]market.Candle{}
 	listed := pairs.View{}

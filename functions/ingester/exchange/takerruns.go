@@ -4,13 +4,15 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/pairchanges"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/takerruns"
 	"quotary/shared/market"
+	"quotary/shared/store"
 )
 
 // takerRuns keeps the view of the newest large runs of takers of each pair that is priced in US
-// dollars or the stable coin that followed pairs have. Those of a pair that is no longer listed
+// dollars or the stable coin that followed pairs have, and writes the largest into the log of changes. Those of a pair that is no longer listed
 // are dropped; of a quiet one they stay.
 type takerRuns struct {
 	engine.Defaults[*Batch]
@@ -18,7 +20,8 @@ type takerRuns struct {
 	pairs  listedPairs
 	from   map[string]market.Decimal // from which value runs are large, by pair
 	byPair map[string]*pairRuns
-	newest int64 // time of the newest trade, ms
+	newest int64       // time of the newest trade, ms
+	rows   []store.Row // of the log of changes, that are not written
 }
 
 type pairRuns struct {
@@ -112,12 +115,19 @@ func (p *takerRuns) trade(t *market.PairTrade) {
 			of.runs = append(of.runs[:0], of.runs[len(of.runs)-takerruns.Most+1:]...)
 		}
 		of.runs = append(of.runs, takerruns.NewRun(of.open))
+		if change, large := market.ChangeOfRun(t.Pair, of.open, from); large {
+			p.rows = pairchanges.AppendRows(p.rows, []market.PairChange{change})
+		}
 	}
 	of.open = new(market.RunOf(t))
 }
 
-// Changes returns the view once in a while.
+// Changes returns the rows, and the view once in a while.
 func (p *takerRuns) Changes(now time.Time, settle bool) (c engine.Changes) {
+	if len(p.rows) > 0 {
+		c.Log = []engine.LogRows{{Dataset: pairchanges.Name, Rows: p.rows}}
+		p.rows = nil
+	}
 	if !p.due(now, settle, viewEvery) {
 		return c
 	}

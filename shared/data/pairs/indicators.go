@@ -14,6 +14,8 @@ func (v View) Covers(indicator string, p *market.Pair) bool {
 		return p.Swap && p.Platform != Hyperliquid
 	case "ttsi", "ttmu": // accounts and positions of top traders
 		return p.Swap && (p.Platform == "binance" || p.Platform == okxSwaps && !p.Inverse)
+	case "aibst", "aiaggtrade": // runs of takers, of pairs whose trades are worth US dollars
+		return p.Platform != Hyperliquid && (p.Quote == "USDT" || p.Inverse)
 	case "mlr": // margin loans
 		_, ok := v.Lookup(LoansKey(p))
 		return ok

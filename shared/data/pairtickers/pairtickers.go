@@ -39,6 +39,18 @@ func (v View) Lookup(pair string) (Ticker, bool) {
 	return dataset.Find(v.Tickers, pair, func(t *Ticker) string { return t.Pair })
 }
 
+// Degree is the change of the price in the 24 hours, in percent to two places; false where it is
+// not known.
+func (t *Ticker) Degree() (market.Decimal, bool) {
+	if !t.Open.IsPos() || !t.Last.IsPos() {
+		return market.Decimal{}, false
+	}
+	degree, err := t.Last.Sub(t.Open).Mul(hundred).Div(t.Open)
+	return degree.RoundHAZ(2), err == nil
+}
+
+var hundred = market.DecimalFromInt(100)
+
 // stable are the coins that count as one US dollar.
 var stable = map[string]bool{"usd": true, "usdt": true, "usdc": true, "fdusd": true, "tusd": true, "busd": true, "dai": true, "usde": true}
 
