@@ -51,7 +51,7 @@ func (k *keeper) add(ctx context.Context, in catalog.AddAlertIn) (out catalog.Al
 		return out, err
 	}
 	if pair, ok := listed.Lookup(key); !ok || !pair.Followed {
-		return out, api.BadParameter("invalid symbol: %.64q is no pair that is followed all the time, as trading-pair/getTradingPair lists them", key)
+		return out, api.BadParameter("invalid symbol: %.64q is no pair of a centralised exchange that is followed all the time", key)
 	}
 	prices, err := store.OrZero(k.tickers.Get(ctx))
 	if err != nil {
