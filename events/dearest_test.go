@@ -25,6 +25,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/funding"
+	"quotary/shared/data/indices"
 	"quotary/shared/data/largeorders"
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/news"
@@ -228,6 +229,8 @@ func dearest(e *catalog.Endpoint, now int64) []apitest.Request {
 			all[i] = []any{now}
 		case e == catalog.LiquidationSums.Endpoint && p.Name == "coinKey":
 			all[i] = []any{"bitcoin"}
+		case e == catalog.CommonKlines.Endpoint && p.Name == "symbol":
+			all[i] = append(all[i], indices.VIX)
 		}
 		if len(all[i]) > 0 {
 			base = base.With(p, all[i][0])
@@ -442,6 +445,7 @@ func (w busyWorld) fill(c *costs, now int64) {
 	storetest.PutLog(c.t, log, pairchanges.Name, pairchanges.AppendRows, changed...)
 	datatest.PutKlines(c.t, series, "BTC", traded...)
 	datatest.PutFunding(c.t, series, hours...)
+	datatest.PutIndexDays(c.t, series, w.indexDays(now)...)
 	for _, tier := range market.PairTiers {
 		bars, open := slices.Clone(minute), tier.StartMs(now)
 		for n := range bars {
@@ -521,6 +525,16 @@ func (w busyWorld) liquidated(now int64) (list []market.Fill) {
 		}
 		f.Liquidation = &market.Liquidation{LiquidatedUser: f.Address, MarkPx: "64000.0", Method: market.LiquidationMarket}
 		list = append(list, f)
+	}
+	return list
+}
+
+// indexDays are those of half a century at most.
+func (w busyWorld) indexDays(now int64) (list []indices.DayEntry) {
+	for n := range min(10*w.rows, 50*365) {
+		list = append(list, indices.EntryOf(market.DayQuote{
+			Key: indices.VIX, Date: time.UnixMilli(now).UTC().AddDate(0, 0, -n).Format(time.DateOnly), Open: "16.82", High: "18.70", Low: "15.82", Close: "15.99", Volume: "143375790", Unit: "USD",
+		}, drop.Place{Time: now}))
 	}
 	return list
 }

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/followrequests"
 	"quotary/shared/data/pairklines"
 	"quotary/shared/data/pairs"
+	"quotary/shared/data/rates"
 	"quotary/shared/data/takerruns"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
@@ -28,6 +29,7 @@ type reader struct {
 	perps  *store.View[tickers.View]
 	coins  *store.View[coins.View]
 	runs   *store.View[takerruns.View]
+	rates  *store.View[rates.View]
 	lookup *pairlookup.Pairs
 }
 
@@ -36,13 +38,21 @@ func newReader(series *store.Series, views *store.Views, wanted *followrequests.
 	return &reader{
 		series: series, pairs: listed, perps: tickers.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
 		runs:   takerruns.Published.Open(views, clock),
+		rates:  rates.Published.Open(views, clock),
 		lookup: pairlookup.New(series, listed, wanted),
 	}
 }
 
 // common returns K-lines of a pair, oldest first; none of a key that no pair has.
 func (r *reader) common(ctx context.Context, in catalog.CommonKlinesIn) (catalog.CommonKlineList, error) {
-	period, until, err := periodOf(ctx, in.Period, in.OpenTime, in.Since)
+	if catalog.IsIndexKey(in.Symbol) {
+		return r.index(ctx, in)
+	}
+	seconds := catalog.KlinePeriod(3600)
+	if in.Period != nil {
+		seconds = *in.Period
+	}
+	period, until, err := periodOf(ctx, seconds, in.OpenTime, in.Since)
 	if err != nil {
 		return catalog.CommonKlineList{}, err
 	}
@@ -92,10 +102,18 @@ func (r *reader) perp(ctx context.Context, key string, period market.Period, unt
 }
 
 func row(c *market.Candle) catalog.KlineRow {
-	return catalog.KlineRow{
-		json.Number(strconv.FormatInt(c.OpenTime/1000, 10)),
-		number(c.Open), number(c.High), number(c.Low), number(c.Close), number(c.Size),
+	return rowOf(c.OpenTime, &c.Open, &c.High, &c.Low, &c.Close, &c.Size)
+}
+
+// rowOf is a row of what opens at a time in ms. A figure that is nil is not known.
+func rowOf(open int64, figures ...*market.Decimal) (row catalog.KlineRow) {
+	row[0] = new(json.Number(strconv.FormatInt(open/1000, 10)))
+	for i, d := range figures {
+		if d != nil {
+			row[i+1] = new(number(*d))
+		}
 	}
+	return row
 }
 
 // number writes a decimal as a JSON number with all of its digits.

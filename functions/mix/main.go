@@ -24,5 +24,6 @@ func main() {
 func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.LongShortRatio, r.longShort)
 	api.Handle(f, catalog.LiquidationSums, r.liquidations)
+	api.Handle(f, catalog.StockMarket, r.stockMarket)
 	api.Handle(f, catalog.KeyPlanNow, keyPlan)
 }

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/delivered"
+	"quotary/shared/data/indices"
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
@@ -31,13 +32,14 @@ type reader struct {
 	coins      *store.View[coins.View]
 	perps      *store.View[tickers.View] // for the names of the perpetual exchange's coins
 	rates      *store.View[rates.View]
+	indices    *store.View[indices.View]
 	known      *delivered.Reader
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
-		perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock), known: delivered.Open(views, clock),
+		perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock), known: delivered.Open(views, clock), indices: indices.Published.Open(views, clock),
 		liquidated: [...]*store.View[pairliquidations.View]{
 			pairliquidations.Published.Open(views, clock), pairliquidations.OfPerps.Open(views, clock),
 		},

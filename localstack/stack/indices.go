@@ -8,12 +8,16 @@ import (
 	"quotary/shared/catalog"
 )
 
+// simulatedIndexes are the keys of the indexes among the symbols of the simulated source: those
+// that the product knows by name.
+var simulatedIndexes = map[string]string{"^spx": "i:spx:us", "^ndq": "i:ixic:nasdaq", "^dji": "i:dji:us", "^shc": "i:sh000001:sse"}
+
 // indexEnv has the ingesters ask the simulated source of indexes, daily prices and filings, which
 // answers at an address.
 func indexEnv(base string) ([]string, error) {
 	var symbols []map[string]string
 	for _, name := range indexsite.Symbols {
-		key, unit := "i:"+strings.TrimPrefix(name, "^")+":simulated", ""
+		key, unit := simulatedIndexes[name], ""
 		if short, ok := strings.CutSuffix(name, ".us"); ok {
 			key, unit = "i:"+short+":nasdaq", "USD"
 		}

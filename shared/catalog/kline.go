@@ -7,8 +7,8 @@ import (
 
 // The endpoints of the family Kline.
 var (
-	// Lists K-lines of a pair of an exchange, oldest first, the open one included.
-	CommonKlines = route[CommonKlinesIn, CommonKlineList]("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA).needs(ExchangeKlines, VenueTrades)
+	// Lists K-lines of a pair of an exchange, of an index or of an exchange rate, oldest first, the open one included.
+	CommonKlines = route[CommonKlinesIn, CommonKlineList]("GET", "/v2/commonKline/dataRecords", Kline, anyLevel, EnvelopeA).needs(ExchangeKlines, VenueTrades, ReferenceIndices, ReferenceRates)
 
 	// Lists the pairs of a coin that an indicator covers.
 	IndicatorPairs = route[IndicatorPairsIn, IndicatorPairList]("GET", "/v2/indicatorKline/getTradingPair", Kline, anyLevel, EnvelopeA).needs(ExchangePairs)
@@ -25,8 +25,12 @@ var _ = does(Kline, readSeries, readViews,
 // exchange when it is first asked for: until all that an answer is made of is there, requests
 // are answered 503 with Retry-After, after some seconds at most. Such a pair is kept for a day after it was last
 // asked for, its open K-line a minute old at most; a distributor may have 20 of them.
+//
+// Indexes, shares and exchange rates are known by the day: their K-lines are of a day and more,
+// and a day without trade has none.
 type CommonKlinesIn struct {
-	// key of a pair or of an index; an unknown one has no K-lines
+	// key of a pair, of an index or a share (i:vix:cboe), or of an exchange rate as in
+	// /v2/index/indexPrice (t:usdcny); an unknown one has no K-lines
 	Symbol PairKey `query:"symbol" required:"true" example:"btcusdt:binance"`
 
 	// K-lines of the answer, 500 at most
@@ -34,8 +38,9 @@ type CommonKlinesIn struct {
 
 	// length of a K-line in seconds; three days open with every third day from 1970-01-02
 	// on, a week with Monday, and 2592000 is a calendar month in UTC. K-lines of 14400 and of 43200 and more reach back to the first trade
-	// of the pair, shorter ones as far as the operator keeps them
-	Period KlinePeriod `query:"period" default:"3600"`
+	// of the pair, shorter ones as far as the operator keeps them. 3600 if it is not given, of an
+	// index 86400
+	Period *KlinePeriod `query:"period"`
 
 	// time in seconds at or before which the newest K-line opens: now if it is not
 	// given
@@ -48,6 +53,9 @@ type CommonKlinesIn struct {
 
 // Needs implements [Needer].
 func (in CommonKlinesIn) Needs() []Need {
+	if IsIndexKey(in.Symbol) {
+		return ofIndex(in.Symbol)
+	}
 	return ofPairs([]PairKey{in.Symbol}, ExchangeKlines, VenueTrades)
 }
 
@@ -71,10 +79,11 @@ type IndicatorPairList struct {
 type CommonKlineList struct {
 	// rows [time of the opening in seconds since 1970 UTC, open, high, low, close, volume],
 	// oldest first: prices in quote coins, the volume in base coins, all exact numbers; a
-	// bucket without a trade has no row
+	// bucket without a trade has no row. Of an index they are in points or in its currency; the
+	// volume is in shares, and null where it is not known
 	KlineData []KlineRow `json:"kline_data"`
 }
 
 // KlineRow is a K-line: time of its opening in seconds, open, high, low, close,
-// volume.
-type KlineRow [6]json.Number
+// volume, which is null where it is not known.
+type KlineRow [6]*json.Number

@@ -19,11 +19,28 @@ var (
 	_ = planned("GET", "/v2/mix/grayscale-trust", Mix, anyLevel, EnvelopeA)
 	// Shows what the trusts hold of coins and how it changed in a day.
 	_ = planned("GET", "/v2/mix/gray-scale", Mix, anyLevel, EnvelopeA)
-	// Shows major stock indexes.
-	_ = planned("GET", "/v2/mix/stock-market", Mix, anyLevel, EnvelopeA)
+	// Shows four major stock indexes.
+	StockMarket = route[StockMarketIn, StockIndexList]("GET", "/v2/mix/stock-market", Mix, anyLevel, EnvelopeA).needs(ReferenceIndices)
 )
 
 var _ = does(Mix, readSeries, readViews)
+
+// StockMarketIn asks for the four stock indexes.
+type StockMarketIn struct{}
+
+// StockIndexList has the four: Shanghai, Nasdaq, Dow Jones and S&P 500.
+type StockIndexList struct {
+	Detail []StockIndex `json:"detail"` // always the same four, in this order
+}
+
+// StockIndex is what a stock index closed at on its last day, of which an open one counts as
+// far as its source has published it. A day that is older than two weeks has no figures.
+type StockIndex struct {
+	Key    string       `json:"key"`    // names the index in requests
+	Name   string       `json:"name"`   // name in English
+	Last   *string      `json:"last"`   // points, a decimal; null where they are not known
+	Degree *json.Number `json:"degree"` // change from the close of the day before, percent to four places; null where it is not known
+}
 
 // LongShortRatioIn asks for the ratio of bitcoin, the one that there is.
 type LongShortRatioIn struct{}

@@ -70,3 +70,67 @@ func figure(name string, text *string) (Decimal, error) {
 	*text = d.String()
 	return d, nil
 }
+
+// DayKline is a K-line of days. A volume that is not known is nil.
+type DayKline struct {
+	Start                  int64 // when its period opens, ms
+	Open, High, Low, Close Decimal
+	Volume                 *Decimal
+}
+
+// DayKlines are the K-lines of a period of a day or more, of days by date. A day belongs to
+// the period that holds its midnight in UTC. The volume is the sum of those of all days, where
+// each has one.
+func DayKlines(days []DayQuote, p Period) ([]DayKline, error) {
+	var lines []DayKline
+	for i := range days {
+		one, err := days[i].kline(p)
+		if err != nil {
+			return nil, err
+		}
+		n := len(lines) - 1
+		if n < 0 || lines[n].Start != one.Start {
+			lines = append(lines, one)
+			continue
+		}
+		last := &lines[n]
+		if one.High.GreaterThan(last.High) {
+			last.High = one.High
+		}
+		if one.Low.LessThan(last.Low) {
+			last.Low = one.Low
+		}
+		last.Close = one.Close
+		if last.Volume == nil || one.Volume == nil {
+			last.Volume = nil
+			continue
+		}
+		last.Volume = new(last.Volume.Add(*one.Volume))
+	}
+	return lines, nil
+}
+
+// kline is that of the day alone.
+func (q *DayQuote) kline(p Period) (line DayKline, err error) {
+	day, err := time.Parse(time.DateOnly, q.Date)
+	if err != nil {
+		return line, fmt.Errorf("read a day of %s: %w", q.Key, err)
+	}
+	line.Start = p.StartMs(day.UnixMilli())
+	for _, f := range []struct {
+		text string
+		into *Decimal
+	}{{q.Open, &line.Open}, {q.High, &line.High}, {q.Low, &line.Low}, {q.Close, &line.Close}} {
+		if *f.into, err = ParseDecimal(f.text); err != nil {
+			return line, fmt.Errorf("read the day %s of %s: %w", q.Date, q.Key, err)
+		}
+	}
+	if q.Volume != "" {
+		volume, err := ParseDecimal(q.Volume)
+		if err != nil {
+			return line, fmt.Errorf("read the volume of %s on %s: %w", q.Key, q.Date, err)
+		}
+		line.Volume = &volume
+	}
+	return line, nil
+}

@@ -10,4 +10,10 @@ func holds(b *Batch, say func(catalog.Need)) {
 	if len(b.Coins)+len(b.Entries) > 0 {
 		say(catalog.ReferenceCoins.On(""))
 	}
+	if len(b.Indices) > 0 {
+		say(catalog.ReferenceIndices.On(""))
+	}
+	if len(b.Rates) > 0 {
+		say(catalog.ReferenceRates.On(""))
+	}
 }

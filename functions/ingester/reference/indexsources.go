@@ -82,7 +82,7 @@ func (c Indices) sources(logger *slog.Logger) (all []engine.Source[*Batch]) {
 	add := func(name string, s *daily.Series) {
 		s.Every, s.Stats = c.Every, new(source.Stats)
 		s.Log = source.Watched(logger.With("source", name), s.Stats)
-		all = append(all, polled(name, s.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
+		polls := polled(name, s.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
 			return s.Follow(ctx, func(ctx context.Context, asked time.Time, days []market.DayQuote) error {
 				b := NewBatch()
 				for _, day := range days {
@@ -90,7 +90,9 @@ func (c Indices) sources(logger *slog.Logger) (all []engine.Source[*Batch]) {
 				}
 				return sink(ctx, engine.Delivery[*Batch]{Batch: b})
 			})
-		}))
+		})
+		polls.Brings = catalog.AllOf(catalog.ReferenceIndices)
+		all = append(all, polls)
 	}
 	if c.FearGreedURL != "" {
 		add("alternative", daily.FearGreed(c.FearGreedURL, indices.FearGreed))

@@ -80,11 +80,13 @@ func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
 	if c.RatesURL != "" {
 		stats := new(source.Stats)
 		rates := &ecb.Rates{URL: c.RatesURL, Every: c.RatesEvery, Stats: stats, Log: source.Watched(c.Logger.With("source", "ecb"), stats)}
-		p.Sources = append(p.Sources, polled("ecb", rates.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
+		daily := polled("ecb", rates.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
 			return rates.Follow(ctx, func(ctx context.Context, days []market.DayRates) error {
 				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Rates: days}})
 			})
-		}))
+		})
+		daily.Brings = catalog.AllOf(catalog.ReferenceRates)
+		p.Sources = append(p.Sources, daily)
 	}
 	p.Sources = append(append(p.Sources, c.Indices.sources(c.Logger)...), c.Filings.sources(c.Logger)...)
 	drops := &engine.Drops[*Batch]{Domain: Name, Datasets: Drops, NewBatch: NewBatch, Objects: c.Objects, Bucket: c.Bucket, Series: c.Stores.Series,

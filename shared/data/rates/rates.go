@@ -6,6 +6,7 @@ package rates
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"quotary/shared/market"
@@ -38,18 +39,23 @@ type Day struct {
 // At returns the rate of yuan to US dollars that is in force at a time: that of the
 // last day whose rates are published by then; false where none is known.
 func (v View) At(t time.Time) (market.YuanRate, bool) {
+	day, ok := v.inForce(t)
+	usd, okUSD := day.perEuro("usd")
+	cny, okCNY := day.perEuro("cny")
+	return market.YuanRate{USD: usd, CNY: cny}, ok && okUSD && okCNY
+}
+
+// inForce is the last day whose rates are published by a time; false where none is known.
+func (v View) inForce(t time.Time) (Day, bool) {
 	date := t.UTC().Add(-published).Format(time.DateOnly)
 	i, found := slices.BinarySearchFunc(v.Days, date, func(d Day, date string) int { return cmp.Compare(d.Date, date) })
 	if !found {
 		i--
 	}
 	if i < 0 {
-		return market.YuanRate{}, false
+		return Day{}, false
 	}
-	usd, errUSD := market.ParseDecimal(v.Days[i].USD)
-	cny, errCNY := market.ParseDecimal(v.Days[i].CNY)
-	ok := errUSD == nil && errCNY == nil && usd.IsPos() && cny.IsPos()
-	return market.YuanRate{USD: usd, CNY: cny}, ok
+	return v.Days[i], true
 }
 
 // Add takes the rates of a day and reports whether anything changed. Rates of the
@@ -84,4 +90,52 @@ func (v View) Yuan(t time.Time) func(usd market.Decimal) string {
 		}
 		return rate.Yuan(usd.String())
 	}
+}
+
+// perEuro is how many units of a currency, in lower case, one euro is; false for one that is not
+// known.
+func (d *Day) perEuro(currency string) (market.Decimal, bool) {
+	text := map[string]string{"usd": d.USD, "cny": d.CNY, "eur": "1"}[currency]
+	rate, err := market.ParseDecimal(text)
+	return rate, err == nil && rate.IsPos()
+}
+
+// ratePlaces are those of an exchange rate: the European Central Bank's have four.
+const ratePlaces = 6
+
+// Quotes are the days of an exchange rate by its key, t:<currency><currency>, with any source
+// behind it: how many of the second one of the first is, to six places. False for a key of no
+// two currencies that are known.
+func (v View) Quotes(key string) (quotes []market.DayQuote, ok bool) {
+	name, found := strings.CutPrefix(strings.ToLower(key), "t:")
+	pair, _, _ := strings.Cut(name, ":")
+	if !found || len(pair) != 6 || pair[:3] == pair[3:] {
+		return nil, false
+	}
+	for i := range v.Days {
+		from, okFrom := v.Days[i].perEuro(pair[:3])
+		to, okTo := v.Days[i].perEuro(pair[3:])
+		if !okFrom || !okTo {
+			return nil, false
+		}
+		rate := market.Quotient(to.String(), from.String(), ratePlaces)
+		quotes = append(quotes, market.DayQuote{Key: key, Date: v.Days[i].Date, Unit: strings.ToUpper(pair[3:]), Open: rate, High: rate, Low: rate, Close: rate})
+	}
+	return quotes, len(quotes) > 0
+}
+
+// Convert returns what writes amounts of a currency in another one, by the rates that are in
+// force at a time, rounded as [market.YuanRate.Yuan] rounds; false where one of them is not
+// known. Currencies are in any letter case.
+func (v View) Convert(t time.Time, from, to string) (convert func(amount string) string, ok bool) {
+	if strings.EqualFold(from, to) {
+		return func(amount string) string { return amount }, true
+	}
+	day, ok := v.inForce(t)
+	if !ok {
+		return nil, false
+	}
+	one, okFrom := day.perEuro(strings.ToLower(from))
+	other, okTo := day.perEuro(strings.ToLower(to))
+	return market.YuanRate{USD: one, CNY: other}.Yuan, okFrom && okTo
 }
