@@ -47,7 +47,7 @@ func (p *changes) Restore(views map[string][]byte) error {
 // Apply takes minutes and liquidations. Of a minute whose rows were written before, so is what
 // changed with it.
 func (p *changes) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
-	p.perpetuals.list(b.Listings)
+	p.list(b.Listings)
 	for _, gone := range p.pairs.list(b.Listings) {
 		delete(p.days, gone)
 	}
