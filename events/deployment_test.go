@@ -35,6 +35,7 @@ import (
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/tickers"
+	"quotary/shared/data/treasuries"
 	"quotary/shared/data/twaps"
 	"quotary/shared/data/whales"
 	"quotary/shared/market"
@@ -105,6 +106,7 @@ func deploy(t *testing.T) *deployment {
 	d.way = d.stores(t)
 	apitest.Deliver(t, d.views, catalog.Datasets()...)
 	storetest.Publish(t, d.views, coins.Published, coins.View{})
+	storetest.Publish(t, d.views, treasuries.Published, treasuries.View{})
 	storetest.Publish(t, d.views, openinterest.Published, openinterest.View{})
 	storetest.Publish(t, d.views, openorders.PublishedTop, openorders.Top{Time: 1})
 	storetest.Publish(t, d.views, meta.Published, meta.View{Time: 1, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC"},{"name":"ETH"},{"name":"SOL"}]}`)}})

@@ -160,6 +160,7 @@ func (s *Stack) start(ctx context.Context) error {
 		{"exchange", s.startExchange},
 		{"coins", s.startCoins},
 		{"airdrops", s.startAirdrops},
+		{"treasuries", s.startTreasuries},
 		{"flashes", s.startFlashes},
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},

@@ -134,10 +134,11 @@ var (
 
 // The reference datasets.
 var (
-	ReferenceCoins   = dataset(Dataset{Name: "coins", Domain: ReferenceDomain, Holds: "names of coins", Takes: "a source of prices of coins or drops of coins"})
-	ReferencePrices  = dataset(Dataset{Name: "cointickers", Domain: ReferenceDomain, Holds: "prices of coins", Takes: "a source of prices of coins"})
-	ReferenceIndices = dataset(Dataset{Name: "indices", Domain: ReferenceDomain, Holds: "indexes", Takes: "a source of indexes or of daily prices, or drops of indices"})
-	ReferenceRates   = dataset(Dataset{Name: "rates", Domain: ReferenceDomain, Holds: "exchange rates", Takes: "a source of exchange rates"})
+	ReferenceCoins      = dataset(Dataset{Name: "coins", Domain: ReferenceDomain, Holds: "names of coins", Takes: "a source of prices of coins or drops of coins"})
+	ReferencePrices     = dataset(Dataset{Name: "cointickers", Domain: ReferenceDomain, Holds: "prices of coins", Takes: "a source of prices of coins"})
+	ReferenceIndices    = dataset(Dataset{Name: "indices", Domain: ReferenceDomain, Holds: "indexes", Takes: "a source of indexes or of daily prices, or drops of indices"})
+	ReferenceRates      = dataset(Dataset{Name: "rates", Domain: ReferenceDomain, Holds: "exchange rates", Takes: "a source of exchange rates"})
+	ReferenceTreasuries = dataset(Dataset{Name: "treasuries", Domain: ReferenceDomain, Holds: "holdings of coins", Takes: "drops of treasuries or filings that say them"})
 )
 
 // PerpPlatform is the key of the perpetual exchange as a platform.

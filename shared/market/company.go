@@ -1,5 +1,7 @@
 package market
 
+import "slices"
+
 // CompanyFacts is what a company has filed of itself. A fact without a value is not known.
 type CompanyFacts struct {
 	Key  string // of its share, e.g. i:mstr:nasdaq: as [ValidCoinKey] says
@@ -8,6 +10,19 @@ type CompanyFacts struct {
 	Shares Fact // outstanding
 	Cash   Fact // and what is as good as cash, US dollars
 	Debt   Fact // of the long term, US dollars
+
+	Held []HeldFact // coins that were held, by coin and day, each once
+}
+
+// HeldFact is how many of a coin were held at the end of a day.
+type HeldFact struct {
+	Coin string // e.g. BTC
+	Fact
+}
+
+// Equal reports whether both say the same.
+func (f CompanyFacts) Equal(g CompanyFacts) bool {
+	return f.Key == g.Key && f.Name == g.Name && f.Shares == g.Shares && f.Cash == g.Cash && f.Debt == g.Debt && slices.Equal(f.Held, g.Held)
 }
 
 // Fact is a figure of a filing.

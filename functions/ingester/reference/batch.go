@@ -4,17 +4,20 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 )
 
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
 type Batch struct {
-	Coins     []market.CoinMarket
-	Rates     []market.DayRates
-	Entries   []coins.Dropped
-	Indices   []indices.DayEntry
-	Filings   []companies.Filed
-	Companies []companies.Dropped
+	Coins      []market.CoinMarket
+	Rates      []market.DayRates
+	Entries    []coins.Dropped
+	Indices    []indices.DayEntry
+	Filings    []companies.Filed
+	Companies  []companies.Dropped
+	Treasuries []treasuries.Dropped
+	Held       []treasuries.Filed
 }
 
 // NewBatch returns an empty batch.
@@ -32,9 +35,12 @@ func (b *Batch) Merge(later *Batch) {
 	b.Indices = append(b.Indices, later.Indices...)
 	b.Filings = append(b.Filings, later.Filings...)
 	b.Companies = append(b.Companies, later.Companies...)
+	b.Treasuries = append(b.Treasuries, later.Treasuries...)
+	b.Held = append(b.Held, later.Held...)
 }
 
 // Len is the number of events.
 func (b *Batch) Len() int {
-	return len(b.Coins) + len(b.Rates) + len(b.Entries) + len(b.Indices) + len(b.Filings) + len(b.Companies)
+	return len(b.Coins) + len(b.Rates) + len(b.Entries) + len(b.Indices) + len(b.Filings) + len(b.Companies) +
+		len(b.Treasuries) + len(b.Held)
 }

@@ -7,7 +7,22 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/companies"
+	"quotary/shared/store"
 )
+
+// droppedCompanies has a row of each entry of a drop.
+var droppedCompanies = engine.Log[*Batch]{Dataset: companies.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
+	return companies.AppendRows(rows, b.Companies)
+}}
+
+// storedCompanies are the entries for who is folded from their log.
+var storedCompanies = []engine.Fold[*Batch]{{Dataset: companies.Name, Append: func(to *Batch, row store.Row) error {
+	entry, err := companies.DecodeRow(row)
+	if err == nil {
+		to.Companies = append(to.Companies, entry)
+	}
+	return err
+}}}
 
 // companyFacts keeps the view of companies: of each the filing that was asked for last, and
 // the entry of the last place in a drop.
@@ -15,10 +30,11 @@ type companyFacts struct {
 	byKey map[string]companies.Company
 }
 
+// newCompanyFacts is folded from what was dropped. Whoever has filings is asked again.
 func newCompanyFacts() Projection {
 	return engine.KeepView(companies.Published, func() *companyFacts {
 		return &companyFacts{byKey: map[string]companies.Company{}}
-	})
+	}).FoldedFrom(storedCompanies)
 }
 
 // Restore takes the companies from the view.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"quotary/functions/ingester/engine"
@@ -66,12 +67,20 @@ func TestFilingsAreStored(t *testing.T) {
 	must.Get(objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(lines)}))(t)
 	c := Config{Filings: Filings{URL: upstream.URL + indexsite.SECPath, Contact: "Acme ops@acme.example", Companies: []sec.Company{{Key: "i:mstr:nasdaq", CIK: 1}, {Key: "i:coin:nasdaq", CIK: 2}}, Every: time.Hour},
 		DropsEvery: time.Millisecond,
-		Stores:     engine.Stores{Series: on.Series, Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
+		Stores:     engine.Stores{Log: on.Log, Series: on.Series, Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
 		Objects:    objects, Bucket: bucket, Logger: slog.New(slog.DiscardHandler)}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- c.pipeline(nil).Run(ctx) }()
-	testenv.Until(t, "what was filed is stored", func() bool {
+	run := func(what string, until func() bool) {
+		t.Helper()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.pipeline(nil).Run(ctx) }()
+		testenv.Until(t, what, until)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	known := func() bool {
 		v, err := companies.Published.Open(views, time.Now).Get(t.Context())
 		first, ok1 := v.Lookup("i:mstr:nasdaq")
 		second, ok2 := v.Lookup("i:coin:nasdaq")
@@ -80,9 +89,10 @@ func TestFilingsAreStored(t *testing.T) {
 		return err == nil && ok1 && ok2 && ok3 && first.Name() == "Strategy" && second.Name() == two.Name && mine.Shares() == "7" &&
 			first.Shares() == one.Shares && first.Cash() == one.Cash && first.Debt() == one.Debt &&
 			second.Shares() == two.Shares && second.Cash() == two.Cash && second.Debt() == two.Debt
-	})
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
+	run("what was filed is stored", known)
+
+	// The drop was taken and is not read again: its entries outlive the view.
+	must.Get(objects.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("views/" + companies.Name + ".json.zst")}))(t)
+	run("what was dropped is known again", known)
 }

@@ -13,6 +13,7 @@ import (
 	"quotary/functions/ingester/source/sec"
 	"quotary/shared/catalog"
 	"quotary/shared/data/companies"
+	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 	"quotary/shared/service/config"
 )
@@ -82,7 +83,7 @@ func (c Filings) sources(logger *slog.Logger) []engine.Source[*Batch] {
 	facts := &sec.Facts{URL: c.URL, Contact: c.Contact, Companies: c.Companies, Every: c.Every, Stats: stats, Log: source.Watched(logger.With("source", "sec"), stats)}
 	return []engine.Source[*Batch]{polled("sec", facts.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
 		return facts.Follow(ctx, func(ctx context.Context, asked time.Time, f market.CompanyFacts) error {
-			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Filings: []companies.Filed{companies.FiledOf(f, asked.UnixMilli())}}})
+			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Filings: []companies.Filed{companies.FiledOf(f, asked.UnixMilli())}, Held: treasuries.FiledOf(f)}})
 		})
 	})}
 }

@@ -7,6 +7,9 @@ func holds(b *Batch, say func(catalog.Need)) {
 	if len(b.Coins) > 0 {
 		say(catalog.ReferencePrices.On(""))
 	}
+	if len(b.Treasuries)+len(b.Held) > 0 {
+		say(catalog.ReferenceTreasuries.On(""))
+	}
 	if len(b.Coins)+len(b.Entries) > 0 {
 		say(catalog.ReferenceCoins.On(""))
 	}

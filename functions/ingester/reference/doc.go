@@ -4,13 +4,15 @@
 //
 // # What is written, and who reads it
 //
-//	log coins         one row for each entry of a drop: the view is folded from them
+//	log coins         one row for each entry of a drop: the view is folded from them; so have
+//	                  indices, companies and treasuries
 //	view coins        the names of coins, from the source of prices and from drops
 //	view cointickers  the price of each coin, in US dollars and in yuan
 //	view rates        daily exchange rates, by which figures are given in yuan
 //	series indices    the days of each index and share, a month in a row
 //	view indices      their newest days
 //	view companies    shares outstanding, cash and debt of companies, as they filed it or drops say
+//	view treasuries   what companies and others bought, sold and held of coins, as drops and filings say
 //
 // # Adding a projection
 //

@@ -6,6 +6,7 @@ import (
 	"quotary/shared/data/companies"
 	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/treasuries"
 )
 
 // Drops are the datasets of the domain that drops may load.
@@ -21,6 +22,13 @@ var Drops = []engine.DropDataset[*Batch]{
 		entry, err := companies.Entries.Decode(line)
 		if err == nil {
 			to.Companies = append(to.Companies, companies.Dropped{Entry: entry, Place: at})
+		}
+		return err
+	}},
+	{Name: treasuries.Name, Schema: treasuries.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
+		entry, err := treasuries.Parse(line, at)
+		if err == nil {
+			to.Treasuries = append(to.Treasuries, entry)
 		}
 		return err
 	}},

@@ -13,6 +13,20 @@ import (
 	"quotary/shared/store"
 )
 
+// droppedDays has a row of each day of a drop.
+var droppedDays = engine.Log[*Batch]{Dataset: indices.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
+	return indices.AppendRows(rows, b.Indices)
+}}
+
+// storedDays are the days for who is folded from their log.
+var storedDays = []engine.Fold[*Batch]{{Dataset: indices.Name, Append: func(to *Batch, row store.Row) error {
+	day, err := indices.DecodeRow(row)
+	if err == nil {
+		to.Indices = append(to.Indices, day)
+	}
+	return err
+}}}
+
 // indexDays keeps the days of indexes: the rows of months, of which those are in memory
 // that are being changed, and the view of the newest days.
 type indexDays struct {
@@ -34,6 +48,9 @@ func newIndexDays() *indexDays {
 
 // Name is that of the view and of the series.
 func (*indexDays) Name() string { return indices.Name }
+
+// Folds has what was dropped. Sources are asked again.
+func (*indexDays) Folds() []engine.Fold[*Batch] { return storedDays }
 
 // Restores has its own view.
 func (*indexDays) Restores() []engine.RestoredView {

@@ -66,7 +66,7 @@ func TestIndexesAreStored(t *testing.T) {
 	symbols := []daily.Symbol{{Key: "i:spx:us", Name: "^spx"}, {Key: "i:mstr:nasdaq", Name: "mstr.us", Unit: "USD"}}
 	c := Config{Indices: Indices{FearGreedURL: upstream.URL + indexsite.FearGreedPath, VIXURL: upstream.URL + indexsite.VIXPath, StooqURL: upstream.URL + indexsite.StooqPath, Symbols: symbols, Every: time.Millisecond},
 		DropsEvery: time.Millisecond,
-		Stores:     engine.Stores{Series: series, Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
+		Stores:     engine.Stores{Log: on.Log, Series: series, Views: views, Quarantine: engine.Quarantine{Objects: objects, Bucket: bucket}},
 		Objects:    objects, Bucket: bucket, Logger: slog.New(slog.DiscardHandler)}
 	// Every day as it is shown, but for the one that the drop mends.
 	want := map[string]map[string]string{"i:mine": {"2026-01-05": "5.5 5.5 5.5 5.5"}}

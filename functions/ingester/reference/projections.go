@@ -6,9 +6,9 @@ import "quotary/functions/ingester/engine"
 type Projection = engine.Projection[*Batch]
 
 // Logs are the domain's logs, whose rows need no state.
-var Logs = []engine.Log[*Batch]{droppedCoins}
+var Logs = []engine.Log[*Batch]{droppedCoins, droppedDays, droppedCompanies, droppedTreasuries}
 
 // Projections returns all projections of the domain, without state.
 func Projections() []Projection {
-	return []Projection{newDayRates(), newCoinNames(), newCoinPrices(), newIndexDays(), newCompanyFacts()}
+	return []Projection{newDayRates(), newCoinNames(), newCoinPrices(), newIndexDays(), newCompanyFacts(), newTreasuryFacts()}
 }

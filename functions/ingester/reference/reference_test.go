@@ -26,6 +26,7 @@ import (
 	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
 	"quotary/shared/data/rates"
+	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/service/config"
@@ -41,6 +42,7 @@ var generators = map[string]func(*rapid.T) *Batch{
 	coins.Name:       drawCoins,
 	indices.Name:     drawIndices,
 	companies.Name:   drawCompanies,
+	treasuries.Name:  drawTreasuries,
 	cointickers.Name: func(t *rapid.T) *Batch { b := drawCoins(t); b.Merge(drawRates(t)); return b },
 }
 
@@ -68,6 +70,20 @@ func drawCompanies(t *rapid.T) *Batch {
 		return companies.Dropped{Entry: companies.Entry{Key: []string{"i:acme:nyse", "i:mine:x"}[line%2], Shares: fmt.Sprint(line)}, Place: drop.Place{Time: line / 4, File: "a", Line: line}}
 	})
 	return &Batch{Filings: rapid.SliceOfN(filed, 0, 4).Draw(t, "filings"), Companies: rapid.SliceOfN(dropped, 0, 4).Draw(t, "companies")}
+}
+
+func drawTreasuries(t *rapid.T) *Batch {
+	dropped := rapid.Custom(func(t *rapid.T) treasuries.Dropped {
+		line := rapid.Int64Range(1, 12).Draw(t, "line")
+		// What stands in a line follows from its place.
+		e := treasuries.Entry{Coin: "BTC", Name: "Acme", Date: fmt.Sprint("2026-01-1", line%3), Type: []string{"buy", "sell"}[line%2], Amount: fmt.Sprint(line), Removed: line%5 == 0}
+		return treasuries.Dropped{Entry: e, Place: drop.Place{Time: line / 5, File: "a", Line: line}}
+	})
+	filed := rapid.Custom(func(t *rapid.T) treasuries.Filed {
+		return treasuries.Filed{Key: "i:acme:nyse", Name: "ACME", Coin: "BTC", Date: rapid.SampledFrom([]string{"2026-03-31", "2026-06-30"}).Draw(t, "of"),
+			Amount: rapid.SampledFrom([]string{"1", "2"}).Draw(t, "amount"), On: rapid.SampledFrom([]string{"2026-08-01", "2026-08-02"}).Draw(t, "on")}
+	})
+	return &Batch{Treasuries: rapid.SliceOfN(dropped, 0, 4).Draw(t, "entries"), Held: rapid.SliceOfN(filed, 0, 4).Draw(t, "held")}
 }
 
 func drawIndices(t *rapid.T) *Batch {
@@ -291,7 +307,7 @@ func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
 		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.DayEntry, 1),
-			Filings: make([]companies.Filed, 1), Companies: make([]companies.Dropped, 1)}
+			Filings: make([]companies.Filed, 1), Companies: make([]companies.Dropped, 1), Treasuries: make([]treasuries.Dropped, 1), Held: make([]treasuries.Filed, 1)}
 	}
 	b := full()
 	b.Merge(full())

@@ -6,6 +6,8 @@
 //	/indices/stooq/?s=&i=d        the prices of a symbol; a sentence for one that is unknown
 //	/indices/sec/api/xbrl/companyfacts/  what companies have filed
 //
+// What companies and others hold of coins is a drop of its own ([Site.Treasuries]).
+//
 // Figures follow from the seed and the day alone. [Site.Days] and [Site.Filed] are the truth with which what
 // the product stores is compared; the package shares no code with it. Nothing of it is a
 // market: each answer carries X-Simulated: true.
@@ -37,7 +39,7 @@ const (
 )
 
 // Symbols are what is known under the path of prices.
-var Symbols = []string{"^spx", "^ndq", "^dji", "^shc", "mstr.us", "coin.us", "0434.hk"}
+var Symbols = []string{"^spx", "^ndq", "^dji", "^shc", "mstr.us", "coin.us", "gbtc.us", "ethe.us", "0434.hk"}
 
 // Site is a source.
 type Site struct{ cfg sim.Config }

@@ -1,6 +1,7 @@
 package indexsite_test
 
 import (
+	"encoding/json"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -37,5 +38,22 @@ func TestAnswersAreWrittenAsTheUpstreamsWriteThem(t *testing.T) {
 	}
 	if days := site.Days(indexsite.FearGreed); days[len(days)-1].Date != "2026-11-23" || len(days) != 401 {
 		t.Errorf("%d days until %+v", len(days), days[len(days)-1])
+	}
+}
+
+func TestHoldingsAreAHistoryUntilYesterday(t *testing.T) {
+	t.Parallel()
+	site := indexsite.New(sim.Config{Seed: 7, Now: func() time.Time { return time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) }})
+	kinds, coins := map[string]int{}, map[string]int{}
+	for line := range strings.Lines(string(site.Treasuries())) {
+		var l struct{ Coin, Name, Date, Type, Amount string }
+		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Date >= "2026-11-23" || l.Date < "2025-09-01" || l.Name == "" || l.Amount == "" {
+			t.Fatalf("%s: %v", line, err)
+		}
+		kinds[l.Type]++
+		coins[l.Coin]++
+	}
+	if kinds["buy"] < 20 || kinds["sell"] < 3 || kinds["holding"] != 90 || coins["BTC"] == 0 || coins["ETH"] == 0 {
+		t.Errorf("%v of %v", kinds, coins)
 	}
 }

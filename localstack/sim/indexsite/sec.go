@@ -30,6 +30,15 @@ func (s *Site) Filed(cik int64) Filing {
 	}
 }
 
+// Held is how many bitcoins the company of a number has filed last that it holds, "" of a company
+// that files none: those of an even number do.
+func (s *Site) Held(cik int64) string {
+	if cik%2 != 0 {
+		return ""
+	}
+	return strconv.FormatInt(1000+s.draw(9000, "bitcoins", cik), 10)
+}
+
 // fact is a value as EDGAR writes it.
 type fact struct {
 	End   string      `json:"end"`
@@ -58,8 +67,11 @@ func (s *Site) serveFacts(w http.ResponseWriter, r *http.Request) {
 			{at(130), "1", "10-Q", at(100)}, {at(40), json.Number(last), "10-Q", at(10)}, {at(20), "2", "8-K", at(5)},
 		}}}
 	}
+	gaap := map[string]any{"CashAndCashEquivalentsAtCarryingValue": units("USD", f.Cash), "LongTermDebt": units("USD", f.Debt)}
+	if held := s.Held(cik); held != "" {
+		gaap["CryptoAssetNumberOfUnits"] = units("Bitcoin", held)
+	}
 	sim.JSON(w, http.StatusOK, map[string]any{"cik": cik, "entityName": f.Name, "facts": map[string]any{
-		"dei":     map[string]any{"EntityCommonStockSharesOutstanding": units("shares", f.Shares)},
-		"us-gaap": map[string]any{"CashAndCashEquivalentsAtCarryingValue": units("USD", f.Cash), "LongTermDebt": units("USD", f.Debt)},
+		"dei": map[string]any{"EntityCommonStockSharesOutstanding": units("shares", f.Shares)}, "us-gaap": gaap,
 	}})
 }

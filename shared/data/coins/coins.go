@@ -143,6 +143,16 @@ func (v View) ShortName(name string) string {
 	return cmp.Or(short, other, market.CoinOf(name))
 }
 
+// ByShow returns the coin of a short name, in any letter case: of several the largest.
+func (v View) ByShow(show string) (Coin, bool) {
+	for i := range v.Coins {
+		if c := &v.Coins[i]; !c.hidden() && strings.EqualFold(c.Show(), show) {
+			return *c, true
+		}
+	}
+	return Coin{}, false
+}
+
 func (c *Coin) entry() (none Entry) {
 	if c.Entry == nil {
 		return none

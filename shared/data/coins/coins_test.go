@@ -128,6 +128,23 @@ func TestACoinIsFoundByAnyOfItsNames(t *testing.T) {
 	}
 }
 
+func TestOfCoinsOfOneShortNameTheLargestIsMeant(t *testing.T) {
+	t.Parallel()
+	v := View{Coins: []Coin{
+		{Key: "other-bitcoin", Listing: &Listing{Symbol: "BTC", Rank: 900}}, {Key: "bitcoin", Listing: &Listing{Symbol: "BTC", Rank: 1}},
+		{Key: "gone", Listing: &Listing{Symbol: "GONE", Rank: 2}, Entry: &Entry{Hidden: true}},
+	}}
+	Published.Encode(v) // sorts
+	if c, ok := v.ByShow("btc"); !ok || c.Key != "bitcoin" {
+		t.Errorf("btc is %+v", c)
+	}
+	for _, show := range []string{"gone", "eth", ""} {
+		if c, ok := v.ByShow(show); ok {
+			t.Errorf("%q is %+v", show, c)
+		}
+	}
+}
+
 func TestTheSchemaOfDrops(t *testing.T) {
 	t.Parallel()
 	droptest.Schema(t, Entries, Name, "coins.schema.json")

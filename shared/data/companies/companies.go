@@ -1,11 +1,13 @@
 // Package companies is the view of companies whose shares are quoted: their name, how many
-// shares there are, and their cash and debt, as they have filed it or an operator says it.
+// shares there are, and their cash and debt, as they have filed it or an operator says it; and
+// the log of what was dropped, of which the view is made again if it is lost.
 // Keys are those of their shares in the dataset indices, such as i:mstr:nasdaq.
 package companies
 
 import (
 	"cmp"
 	_ "embed" // the schema
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +89,28 @@ var (
 // Dropped is an entry of a drop with its place.
 type Dropped struct {
 	Entry
-	Place drop.Place
+	Place drop.Place `json:"place"`
+}
+
+// log has a row of every entry, under its company.
+var log = dataset.Log[Dropped]{Name: Name, Row: row, Decode: DecodeRow}
+
+func row(d *Dropped) store.Row { return dataset.PlaceRow(d.Key, d.Place, dataset.JSON(d)) }
+
+// AppendRows appends the row of each entry to rows.
+func AppendRows(rows []store.Row, entries []Dropped) []store.Row {
+	return log.AppendRows(rows, entries)
+}
+
+var errRow = errors.New("a stored entry of a drop has no key, file or line")
+
+// DecodeRow reads a row.
+func DecodeRow(r store.Row) (Dropped, error) {
+	d, err := dataset.FromJSON[Dropped](r.Body)
+	if err == nil && (!market.ValidCoinKey(d.Key) || d.Place.File == "" || d.Place.Line < 1) {
+		err = errRow
+	}
+	return d, err
 }
 
 // Name is the company's name, empty where it is not known.

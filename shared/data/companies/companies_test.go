@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/internal/datasettest"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/store"
 )
 
 func TestTheStoredView(t *testing.T) {
@@ -40,6 +41,17 @@ func TestTheStoredView(t *testing.T) {
 			}
 			v.Lookup("i:0")
 		},
+	}.Test(t)
+}
+
+func TestStoredEntries(t *testing.T) {
+	datasettest.Codec[Dropped]{
+		Values: rapid.Custom(func(t *rapid.T) Dropped {
+			return Dropped{Entry{Key: rapid.StringMatching(`i:[a-z]{1,9}`).Draw(t, "key"), Name: "Acme", Shares: markettest.Decimal(9, 2).Draw(t, "shares")},
+				drop.Place{Time: markettest.Time().Draw(t, "put"), File: "a.ndjson", Line: rapid.Int64Range(1, 9).Draw(t, "line")}}
+		}),
+		Encode: func(d Dropped) []byte { return row(&d).Body },
+		Decode: func(body []byte) (Dropped, error) { return DecodeRow(store.Row{Body: body}) },
 	}.Test(t)
 }
 

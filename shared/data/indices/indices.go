@@ -8,7 +8,8 @@
 //
 // A series has a row for each key and month, which holds its days: a history of decades is
 // some hundred rows, and 500 days are read with 18. A view has the newest two days of each
-// key, of which the change follows.
+// key, of which the change follows. A log has what was dropped, of which both are made again if
+// they are lost.
 //
 // # Who is right
 //
@@ -19,6 +20,7 @@ package indices
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +61,7 @@ type Day struct {
 
 // DayEntry is a day of a key, as a source or a drop tells it.
 type DayEntry struct {
-	Key string
+	Key string `json:"key"`
 	Day
 }
 
@@ -92,6 +94,32 @@ func (days Days) Add(day Day) (Days, bool) {
 		return days, true
 	}
 	return slices.Insert(days, i, day), true
+}
+
+// log has a row of every day that a drop has said, under its key.
+var log = dataset.Log[DayEntry]{Name: Name, Row: row, Decode: DecodeRow}
+
+func row(d *DayEntry) store.Row { return dataset.PlaceRow(d.Key, d.Place, dataset.JSON(d)) }
+
+// AppendRows appends the row of each day that a drop has said to rows. Sources are asked again.
+func AppendRows(rows []store.Row, days []DayEntry) []store.Row {
+	for i := range days {
+		if days[i].Place.File != "" {
+			rows = append(rows, row(&days[i]))
+		}
+	}
+	return rows
+}
+
+var errRow = errors.New("a stored day of a drop has no key, date, close, file or line")
+
+// DecodeRow reads a row.
+func DecodeRow(r store.Row) (DayEntry, error) {
+	d, err := dataset.FromJSON[DayEntry](r.Body)
+	if err == nil && (!market.ValidCoinKey(d.Key) || d.Date == "" || d.Close == "" || d.Place.File == "" || d.Place.Line < 1) {
+		err = errRow
+	}
+	return d, err
 }
 
 // series has the days of a month in a row.
@@ -157,6 +185,19 @@ func (i *Index) Add(day Day) bool {
 	}
 	i.Days = days[max(0, len(days)-Kept):]
 	return true
+}
+
+// MaxAge is how long after its day a price of a share is one of the present: over the longest
+// holidays of exchanges.
+const MaxAge = 11 * 24 * time.Hour
+
+// Newest is the newest day, or none where it is older than [MaxAge].
+func (i *Index) Newest(now time.Time) (Day, bool) {
+	if len(i.Days) == 0 {
+		return Day{}, false
+	}
+	day := i.Days[len(i.Days)-1]
+	return day, day.Date >= now.Add(-MaxAge).UTC().Format(time.DateOnly)
 }
 
 // Lookup returns an index by its key.

@@ -48,6 +48,35 @@ func TestStoredDays(t *testing.T) {
 	}.Test(t)
 }
 
+func TestStoredDaysOfDrops(t *testing.T) {
+	datasettest.Codec[DayEntry]{
+		Values: rapid.Custom(func(t *rapid.T) DayEntry {
+			d := DayEntry{"i:mine", drawn().Draw(t, "day")}
+			d.Close, d.Place.File, d.Place.Line = "5.5", "a.ndjson", rapid.Int64Range(1, 9).Draw(t, "line")
+			return d
+		}),
+		Encode: func(d DayEntry) []byte { return row(&d).Body },
+		Decode: func(body []byte) (DayEntry, error) { return DecodeRow(store.Row{Body: body}) },
+	}.Test(t)
+	if rows := AppendRows(nil, []DayEntry{{"i:mine", Day{Place: drop.Place{Time: 1}}}, {"i:mine", Day{Place: drop.Place{Time: 1, File: "a", Line: 1}}}}); len(rows) != 1 {
+		t.Errorf("of a day of a source and one of a drop there are %d rows", len(rows))
+	}
+}
+
+func TestAPriceIsOneOfThePresentForSomeDays(t *testing.T) {
+	t.Parallel()
+	i := Index{Key: "i:mine", Days: Days{{Date: "2026-01-09", Close: "1"}, {Date: "2026-01-10", Close: "2"}}}
+	for now, want := range map[string]bool{"2026-01-10": true, "2026-01-21": true, "2026-01-22": false} {
+		at, err := time.Parse(time.DateOnly, now)
+		if day, ok := i.Newest(at); err != nil || ok != want || day.Close != "2" {
+			t.Errorf("on %s: %+v, %v", now, day, ok)
+		}
+	}
+	if _, ok := new(Index).Newest(time.Now()); ok {
+		t.Error("without days there is a newest one")
+	}
+}
+
 func TestTheStoredView(t *testing.T) {
 	datasettest.Codec[View]{
 		Values: rapid.Custom(func(t *rapid.T) View {

@@ -23,7 +23,7 @@ func (a *answer) newest(concepts []string, unit string) (newest market.Fact, mal
 		if !ok {
 			continue
 		}
-		err := eachValue(text, unit, func(one json.RawMessage) error {
+		err := eachValue(text, func(of string) bool { return of == unit }, func(one json.RawMessage) error {
 			if a.values++; a.values > bounds.Rows {
 				return fmt.Errorf("%w: it has more than %d values", upstream.ErrBounds, bounds.Rows)
 			}
@@ -56,9 +56,9 @@ func (a *answer) newest(concepts []string, unit string) (newest market.Fact, mal
 
 var errNoConcept = errors.New("it is no concept")
 
-// eachValue calls value with each value that a concept has in a unit, one after another: those
-// in other units are only skipped.
-func eachValue(text json.RawMessage, unit string, value func(json.RawMessage) error) (err error) {
+// eachValue calls value with each value that a concept has in units that are read, one after
+// another: those in other units are only skipped.
+func eachValue(text json.RawMessage, reads func(unit string) bool, value func(json.RawMessage) error) (err error) {
 	p := jsonscan.New(string(text))
 	one := func() bool {
 		text, ok := p.Raw()
@@ -72,7 +72,7 @@ func eachValue(text json.RawMessage, unit string, value func(json.RawMessage) er
 			return p.Skip()
 		}
 		return p.Object(func(key string) bool {
-			if key != unit {
+			if !reads(key) {
 				return p.Skip()
 			}
 			return p.Array(one)

@@ -71,7 +71,7 @@ func (f *Facts) Follow(ctx context.Context, sink Sink) error {
 	return source.PollEach(ctx, f.Every, f.Log, "company facts", f.Companies, func(ctx context.Context, c Company) error {
 		asked := time.Now()
 		facts, err := f.ask(ctx, host, c)
-		if err != nil || facts == known[c.Key] {
+		if err != nil || facts.Equal(known[c.Key]) {
 			return err
 		}
 		if err := sink(ctx, asked, facts); err != nil {
@@ -104,6 +104,7 @@ var (
 	sharesConcepts = []string{"dei:EntityCommonStockSharesOutstanding", "us-gaap:CommonStockSharesOutstanding", "us-gaap:WeightedAverageNumberOfSharesOutstandingBasic"}
 	cashConcepts   = []string{"us-gaap:CashAndCashEquivalentsAtCarryingValue", "us-gaap:CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents"}
 	debtConcepts   = []string{"us-gaap:LongTermDebt", "us-gaap:LongTermDebtNoncurrent", "us-gaap:ConvertibleLongTermNotesPayable"}
+	heldConcepts   = []string{"us-gaap:CryptoAssetNumberOfUnits"}
 )
 
 // answer is the facts of a company, by taxonomy.
@@ -144,7 +145,7 @@ func (c *concepts) UnmarshalJSON(text []byte) error {
 
 // isRead reports whether a concept is read, of any taxonomy.
 func isRead(name string) bool {
-	for _, list := range [][]string{sharesConcepts, cashConcepts, debtConcepts} {
+	for _, list := range [][]string{sharesConcepts, cashConcepts, debtConcepts, heldConcepts} {
 		if slices.ContainsFunc(list, func(concept string) bool { return strings.HasSuffix(concept, ":"+name) }) {
 			return true
 		}
@@ -167,7 +168,7 @@ const maxName = 200
 var (
 	errNoFacts = errors.New("it is no list of facts")
 	errOther   = errors.New("it is of another company")
-	errNone    = errors.New("it has neither shares nor cash nor debt")
+	errNone    = errors.New("it has neither shares nor cash nor debt nor coins")
 )
 
 // Read reads an answer: of each fact the value of the newest day in quarterly and annual
@@ -195,7 +196,12 @@ func Read(body []byte, c Company, asked time.Time) (facts market.CompanyFacts, m
 		*one.to = fact
 		malformed += bad
 	}
-	if facts.Shares.Value == "" && facts.Cash.Value == "" && facts.Debt.Value == "" {
+	held, bad, err := a.held()
+	if err != nil {
+		return market.CompanyFacts{}, malformed, err
+	}
+	facts.Held, malformed = held, malformed+bad
+	if facts.Shares.Value == "" && facts.Cash.Value == "" && facts.Debt.Value == "" && len(facts.Held) == 0 {
 		return facts, malformed, errNone
 	}
 	return facts, malformed, nil

@@ -68,7 +68,7 @@ func TestTheNewestValuesOfReportsAreTaken(t *testing.T) {
 		"the shortest period":                  {body(7, average+period("2026-01-01", "80")+","+period("2026-07-01", "90")+","+period("2026-01-01", "80")), "90 2026-09-30 10-Q;  ;   0"},
 		"values that are none are counted":     {body(7, cash+third("-5", "2026-11-03")+","+third(`"x"`, "2026-11-03")+","+third("5", "no day")+",7,"+value("2027-09-30", "5", "10-Q", "2026-11-03")+","+third("4", "2026-11-03")), "; 4 2026-09-30 10-Q;   5"},
 		"what is filed the day after tomorrow": {body(7, cash+third("5", "2026-11-21")+","+third("9", "2026-11-22")+","+value("9999-12-30", "9", "10-Q", "9999-12-31")), "; 5 2026-09-30 10-Q;   2"},
-		"nothing of it":                        {body(7), "it has neither shares nor cash nor debt"},
+		"nothing of it":                        {body(7), "it has neither shares nor cash nor debt nor coins"},
 		"another company":                      {body(8, cash+third("5", "2026-11-03")), "it is of another company"},
 		"HTML":                                 {"<html>Your Request Originates from an Undeclared Automated Tool</html>", "it is no list of facts"},
 		"other JSON":                           {`{"message":"x"}`, "it is no list of facts"},
@@ -82,6 +82,25 @@ func TestTheNewestValuesOfReportsAreTaken(t *testing.T) {
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(tt.want), " ") {
 			t.Errorf("%s: got %s, want %s", name, got, tt.want)
 		}
+	}
+}
+
+// Coins are filed in units of their own. Of a day the report that was filed last counts, and a
+// number without a unit may be of any coin.
+func TestCoinsThatAreHeldAreTaken(t *testing.T) {
+	t.Parallel()
+	values := func(list ...string) string { return "[" + strings.Join(list, ",") + "]" }
+	given := fmt.Sprintf(`{"cik":7,"entityName":"ACME INC","facts":{"us-gaap":{"CryptoAssetNumberOfUnits":{"units":{"Bitcoin":%s,"pure":%s,"ETH":%s}}}}}`,
+		values(value("2026-06-30", "90", "10-Q", "2026-08-03"), value("2026-09-30", "100.5", "10-Q", "2026-11-03"), value("2026-06-30", "91", "10-Q", "2026-11-03"),
+			value("2026-10-31", "200", "8-K", "2026-11-05"), value("2026-03-31", "-1", "10-Q", "2026-05-01")),
+		values(value("2026-09-30", "7", "10-Q", "2026-11-03")), values(value("2025-12-31", "3", "10-K", "2026-02-01")))
+	facts, malformed, err := sec.Read([]byte(given), sec.Company{Key: "k", CIK: 7}, asked)
+	got := ""
+	for _, held := range facts.Held {
+		got += fmt.Sprint(held.Coin, " ", held.AsOf, " ", held.Value, " of ", held.Filed, "; ")
+	}
+	if want := "BTC 2026-06-30 91 of 2026-11-03; BTC 2026-09-30 100.5 of 2026-11-03; ETH 2025-12-31 3 of 2026-02-01; "; err != nil || malformed != 1 || got != want {
+		t.Errorf("got %s, want %s (%d malformed, %v)", got, want, malformed, err)
 	}
 }
 
