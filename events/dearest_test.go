@@ -380,9 +380,25 @@ func sampledBooks(now int64, n int) (list []market.PairBook) {
 	return list
 }
 
+// shareDays has a share with prices of each day of more than a year.
+func (c *costs) shareDays(now int64) {
+	months := map[store.SeriesAt]indices.Days{}
+	for ago := range 400 {
+		date := time.UnixMilli(now).UTC().AddDate(0, 0, -ago).Format(time.DateOnly)
+		at, _ := indices.At("i:mstr:nasdaq", date)
+		months[at], _ = months[at].Add(indices.Day{Date: date, Open: "312.25", High: "318.5", Low: "305.125", Close: "316.75", Volume: "12345678", Unit: "USD", Place: drop.Place{Time: now}})
+	}
+	var rows []store.SeriesRow
+	for at, days := range months {
+		rows = append(rows, indices.Row(at, days))
+	}
+	must.Do(c.t, c.Series().Put(c.t.Context(), rows))
+}
+
 // fill stores the world, as the ingester would.
 func (w busyWorld) fill(c *costs, now int64) {
 	c.openOrders()
+	c.shareDays(now)
 	log, series := c.Log(), c.Series()
 	log.Parallel, series.Parallel = 16, 16
 	step := 30 * 24 * time.Hour.Milliseconds() / int64(w.rows) // all of them within 30 days

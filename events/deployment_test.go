@@ -24,15 +24,18 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/books"
 	"quotary/shared/data/coins"
+	"quotary/shared/data/companies"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/contracts"
 	"quotary/shared/data/datatest"
+	"quotary/shared/data/indices"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openinterest"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/openpositions"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairs"
+	"quotary/shared/data/pairtickers"
 	"quotary/shared/data/pairtrades"
 	"quotary/shared/data/tickers"
 	"quotary/shared/data/treasuries"
@@ -107,6 +110,9 @@ func deploy(t *testing.T) *deployment {
 	apitest.Deliver(t, d.views, catalog.Datasets()...)
 	storetest.Publish(t, d.views, coins.Published, coins.View{})
 	storetest.Publish(t, d.views, treasuries.Published, treasuries.View{})
+	storetest.Publish(t, d.views, pairtickers.Published, pairtickers.View{})
+	storetest.Publish(t, d.views, companies.Published, companies.View{Companies: []companies.Company{{Key: "i:mstr:nasdaq", Entry: &companies.Entry{Key: "i:mstr:nasdaq"}}}})
+	storetest.Publish(t, d.views, indices.Published, indices.View{})
 	storetest.Publish(t, d.views, openinterest.Published, openinterest.View{})
 	storetest.Publish(t, d.views, openorders.PublishedTop, openorders.Top{Time: 1})
 	storetest.Publish(t, d.views, meta.Published, meta.View{Time: 1, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC"},{"name":"ETH"},{"name":"SOL"}]}`)}})

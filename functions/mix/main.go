@@ -1,5 +1,5 @@
 // The mix function answers for the whole market of exchanges: how many accounts are long, and
-// what was liquidated, from what the ingester keeps. It also tells a key its plan.
+// what was liquidated, and for major pairs, indexes and trusts, from what the ingester keeps. It also tells a key its plan.
 package main
 
 import (
@@ -25,5 +25,8 @@ func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.LongShortRatio, r.longShort)
 	api.Handle(f, catalog.LiquidationSums, r.liquidations)
 	api.Handle(f, catalog.StockMarket, r.stockMarket)
+	api.Handle(f, catalog.Navigation, r.navigation)
+	api.Handle(f, catalog.TrustProducts, r.trusts)
+	api.Handle(f, catalog.TrustHoldings, r.trustHoldings)
 	api.Handle(f, catalog.KeyPlanNow, keyPlan)
 }

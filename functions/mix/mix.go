@@ -17,14 +17,16 @@ import (
 	"quotary/shared/data/pairliquidations"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairseries"
+	"quotary/shared/data/pairtickers"
 	"quotary/shared/data/rates"
 	"quotary/shared/data/tickers"
+	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
 )
 
-// reader answers from what is stored of centralised exchanges.
+// reader answers from what is stored of centralised exchanges, of indexes and of trusts.
 type reader struct {
 	series     *store.Series
 	contracts  *store.View[contracts.View]
@@ -32,14 +34,17 @@ type reader struct {
 	coins      *store.View[coins.View]
 	perps      *store.View[tickers.View] // for the names of the perpetual exchange's coins
 	rates      *store.View[rates.View]
+	pairs      *store.View[pairtickers.View]
 	indices    *store.View[indices.View]
+	holdings   *store.View[treasuries.Holdings]
 	known      *delivered.Reader
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
 		series: series, contracts: contracts.Published.Open(views, clock), coins: coins.Published.Open(views, clock),
-		perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock), known: delivered.Open(views, clock), indices: indices.Published.Open(views, clock),
+		perps: tickers.Published.Open(views, clock), rates: rates.Published.Open(views, clock), known: delivered.Open(views, clock),
+		pairs: pairtickers.Published.Open(views, clock), indices: indices.Published.Open(views, clock), holdings: treasuries.Open(views, clock),
 		liquidated: [...]*store.View[pairliquidations.View]{
 			pairliquidations.Published.Open(views, clock), pairliquidations.OfPerps.Open(views, clock),
 		},

@@ -138,6 +138,8 @@ var (
 	ReferencePrices     = dataset(Dataset{Name: "cointickers", Domain: ReferenceDomain, Holds: "prices of coins", Takes: "a source of prices of coins"})
 	ReferenceIndices    = dataset(Dataset{Name: "indices", Domain: ReferenceDomain, Holds: "indexes", Takes: "a source of indexes or of daily prices, or drops of indices"})
 	ReferenceRates      = dataset(Dataset{Name: "rates", Domain: ReferenceDomain, Holds: "exchange rates", Takes: "a source of exchange rates"})
+	ReferenceShares     = dataset(Dataset{Name: "shares", Domain: ReferenceDomain, Holds: "prices of shares", Takes: "a source of daily prices or drops of indices"})
+	ReferenceCompanies  = dataset(Dataset{Name: "companies", Domain: ReferenceDomain, Holds: "facts of companies", Takes: "filings or drops of companies"})
 	ReferenceTreasuries = dataset(Dataset{Name: "treasuries", Domain: ReferenceDomain, Holds: "holdings of coins", Takes: "drops of treasuries or filings that say them"})
 )
 

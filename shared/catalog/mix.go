@@ -14,11 +14,11 @@ var (
 	KeyPlanNow = addition[KeyPlanIn, KeyPlan]("GET", "/v2/api-key-info", Mix, anyLevel, EnvelopeA)
 
 	// Lists the pairs and indexes of the navigation bar with their prices.
-	_ = planned("GET", "/v2/mix/nav", Mix, anyLevel, EnvelopeA)
+	Navigation = route[NavigationIn, []NavigationItem]("GET", "/v2/mix/nav", Mix, anyLevel, EnvelopeA).needs(ExchangeTickers)
 	// Shows prices of the trust products.
-	_ = planned("GET", "/v2/mix/grayscale-trust", Mix, anyLevel, EnvelopeA)
+	TrustProducts = route[TrustProductsIn, TrustProductList]("GET", "/v2/mix/grayscale-trust", Mix, anyLevel, EnvelopeA).needs(ReferenceTreasuries)
 	// Shows what the trusts hold of coins and how it changed in a day.
-	_ = planned("GET", "/v2/mix/gray-scale", Mix, anyLevel, EnvelopeA)
+	TrustHoldings = route[TrustHoldingsIn, TrustHoldingList]("GET", "/v2/mix/gray-scale", Mix, anyLevel, EnvelopeA).needs(ReferenceTreasuries)
 	// Shows four major stock indexes.
 	StockMarket = route[StockMarketIn, StockIndexList]("GET", "/v2/mix/stock-market", Mix, anyLevel, EnvelopeA).needs(ReferenceIndices)
 )
@@ -40,6 +40,62 @@ type StockIndex struct {
 	Name   string       `json:"name"`   // name in English
 	Last   *string      `json:"last"`   // points, a decimal; null where they are not known
 	Degree *json.Number `json:"degree"` // change from the close of the day before, percent to four places; null where it is not known
+}
+
+// NavigationIn asks for the navigation bar.
+type NavigationIn struct {
+	Lan string `query:"lan" default:"cn" enum:"cn|en"` // language of names
+}
+
+// NavigationItem is a pair of a major coin on the exchange that is asked first, or an index.
+// Pairs come first; one without a price is left out, as is an index of more than eleven days ago.
+type NavigationItem struct {
+	Key         string   `json:"key"`          // key of the pair or index
+	KeyType     string   `json:"key_type"`     // 1 for a pair, 3 for an index
+	CoinShow    string   `json:"coin_show"`    // short name of the coin or index, such as BTC
+	Last        string   `json:"last"`         // last price, or what the index stood at last: an exact decimal
+	CoinName    string   `json:"coin_name"`    // name of the coin in the language asked for, its short name where none is known; of an index its short name
+	MarketName  string   `json:"market_name"`  // name of the exchange in the language asked for, or of the source of the index
+	CurrencyStr string   `json:"currency_str"` // coin or currency of the price; empty for points
+	Trades      []string `json:"trades"`       // prices of a day, oldest first: that of 24 hours ago, of an index the close before, and the last
+}
+
+// TrustProductsIn asks for the trusts.
+type TrustProductsIn struct{}
+
+// TrustProductList has the trusts.
+type TrustProductList struct {
+	Detail []TrustProduct `json:"detail"` // trusts whose shares have a price, by key
+}
+
+// TrustProduct is what a share of a trust cost on the last day that is known, of at most eleven
+// days ago, in the currency of its market: exact decimals as text.
+type TrustProduct struct {
+	Key       string `json:"key"`        // key of the share
+	Show      string `json:"show"`       // short name of the share, such as GBTC
+	Name      string `json:"name"`       // name of the trust
+	Last      string `json:"last"`       // last price
+	Open      string `json:"open"`       // first price of the day
+	High      string `json:"high"`       // highest price of the day
+	Low       string `json:"low"`        // lowest price of the day
+	Degree24h string `json:"degree_24h"` // change of the last price since the day before, percent; empty where that is not known
+}
+
+// TrustHoldingsIn selects coins. Those that no trust is known to hold are left out.
+type TrustHoldingsIn struct {
+	Coins []Key `query:"coins" max:"100" list:"set" example:"btc"` // short names or keys of coins, 100 at most: btc or bitcoin; absent for all
+}
+
+// TrustHoldingList has the holdings.
+type TrustHoldingList struct {
+	Detail map[string]TrustHolding `json:"detail"` // what all trusts together hold of each coin, by its name as it was asked for, else by its short name in lower case
+}
+
+// TrustHolding is what all trusts together hold of a coin.
+type TrustHolding struct {
+	Total     json.Number `json:"total"`      // coins that they hold
+	DayChange string      `json:"day_change"` // coins that they bought less those that they sold since yesterday began, UTC: a decimal as text
+	Percent   string      `json:"percent"`    // the same as part of what they held before, a decimal as text: 0.01 is one percent more; empty where they held nothing
 }
 
 // LongShortRatioIn asks for the ratio of bitcoin, the one that there is.

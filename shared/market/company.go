@@ -7,9 +7,10 @@ type CompanyFacts struct {
 	Key  string // of its share, e.g. i:mstr:nasdaq: as [ValidCoinKey] says
 	Name string
 
-	Shares Fact // outstanding
-	Cash   Fact // and what is as good as cash, US dollars
-	Debt   Fact // of the long term, US dollars
+	Shares  Fact // outstanding
+	Diluted Fact // shares that there would be if all that may become one did
+	Cash    Fact // and what is as good as cash, US dollars
+	Debt    Fact // of the long term, US dollars
 
 	Held []HeldFact // coins that were held, by coin and day, each once
 }
@@ -22,7 +23,7 @@ type HeldFact struct {
 
 // Equal reports whether both say the same.
 func (f CompanyFacts) Equal(g CompanyFacts) bool {
-	return f.Key == g.Key && f.Name == g.Name && f.Shares == g.Shares && f.Cash == g.Cash && f.Debt == g.Debt && slices.Equal(f.Held, g.Held)
+	return f.Key == g.Key && f.Name == g.Name && f.Shares == g.Shares && f.Diluted == g.Diluted && f.Cash == g.Cash && f.Debt == g.Debt && slices.Equal(f.Held, g.Held)
 }
 
 // Fact is a figure of a filing.

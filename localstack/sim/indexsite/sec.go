@@ -18,15 +18,16 @@ const SECPath = "/indices/sec"
 const companies = 3
 
 // Filing is what a company has filed last: plain decimals.
-type Filing struct{ Name, Shares, Cash, Debt string }
+type Filing struct{ Name, Shares, Diluted, Cash, Debt string }
 
 // Filed is what the company of a number has filed last.
 func (s *Site) Filed(cik int64) Filing {
 	return Filing{
-		Name:   fmt.Sprintf("SIMULATED COMPANY %d", cik),
-		Shares: strconv.FormatInt(100_000_000+s.draw(100_000_000, "shares", cik), 10),
-		Cash:   strconv.FormatInt(10_000_000+s.draw(90_000_000, "cash", cik), 10),
-		Debt:   strconv.FormatInt(1_000_000_000+s.draw(9_000_000_000, "debt", cik), 10),
+		Name:    fmt.Sprintf("SIMULATED COMPANY %d", cik),
+		Diluted: strconv.FormatInt(210_000_000+s.draw(100_000_000, "diluted", cik), 10),
+		Shares:  strconv.FormatInt(100_000_000+s.draw(100_000_000, "shares", cik), 10),
+		Cash:    strconv.FormatInt(10_000_000+s.draw(90_000_000, "cash", cik), 10),
+		Debt:    strconv.FormatInt(1_000_000_000+s.draw(9_000_000_000, "debt", cik), 10),
 	}
 }
 
@@ -67,7 +68,8 @@ func (s *Site) serveFacts(w http.ResponseWriter, r *http.Request) {
 			{at(130), "1", "10-Q", at(100)}, {at(40), json.Number(last), "10-Q", at(10)}, {at(20), "2", "8-K", at(5)},
 		}}}
 	}
-	gaap := map[string]any{"CashAndCashEquivalentsAtCarryingValue": units("USD", f.Cash), "LongTermDebt": units("USD", f.Debt)}
+	gaap := map[string]any{"CashAndCashEquivalentsAtCarryingValue": units("USD", f.Cash), "LongTermDebt": units("USD", f.Debt),
+		"WeightedAverageNumberOfDilutedSharesOutstanding": units("shares", f.Diluted)}
 	if held := s.Held(cik); held != "" {
 		gaap["CryptoAssetNumberOfUnits"] = units("Bitcoin", held)
 	}

@@ -37,11 +37,12 @@ type Company struct {
 
 // Filing is what a company has filed. A fact without a value is not known.
 type Filing struct {
-	Asked  int64       `json:"asked"` // when it was asked for, ms
-	Name   string      `json:"name"`
-	Shares market.Fact `json:"shares"` // outstanding
-	Cash   market.Fact `json:"cash"`   // US dollars
-	Debt   market.Fact `json:"debt"`   // of the long term, US dollars
+	Asked   int64       `json:"asked"` // when it was asked for, ms
+	Name    string      `json:"name"`
+	Shares  market.Fact `json:"shares"`  // outstanding
+	Diluted market.Fact `json:"diluted"` // shares that there would be if all that may become one did
+	Cash    market.Fact `json:"cash"`    // US dollars
+	Debt    market.Fact `json:"debt"`    // of the long term, US dollars
 }
 
 // Filed is a filing of a company.
@@ -52,7 +53,7 @@ type Filed struct {
 
 // FiledOf is what was filed, as it was asked for at a time (ms).
 func FiledOf(f market.CompanyFacts, asked int64) Filed {
-	return Filed{f.Key, Filing{asked, f.Name, f.Shares, f.Cash, f.Debt}}
+	return Filed{f.Key, Filing{asked, f.Name, f.Shares, f.Diluted, f.Cash, f.Debt}}
 }
 
 // Compare is below 0 where g holds against f: what was asked for later. Of two of the same
@@ -73,6 +74,8 @@ type Entry struct {
 	Description string `json:"description" maxlen:"2000"`
 	// Shares outstanding, as a decimal.
 	Shares string `json:"shares" maxlen:"40" pattern:"^([0-9]{1,19}([.][0-9]{1,19})?)?$"`
+	// Shares that there would be if all that may become one did, as a decimal.
+	Diluted string `json:"diluted" maxlen:"40" pattern:"^([0-9]{1,19}([.][0-9]{1,19})?)?$"`
 	// Cash and what is as good as cash, US dollars, as a decimal.
 	Cash string `json:"cash" maxlen:"40" pattern:"^([0-9]{1,19}([.][0-9]{1,19})?)?$"`
 	// Debt of the long term, US dollars, as a decimal.
@@ -118,6 +121,16 @@ func (c *Company) Name() string { return cmp.Or(c.entry().Name, c.filing().Name)
 
 // Shares is how many shares are outstanding, empty where it is not known.
 func (c *Company) Shares() string { return cmp.Or(c.entry().Shares, c.filing().Shares.Value) }
+
+// Diluted is how many shares there would be if all that may become one did, empty where it is
+// not known.
+func (c *Company) Diluted() string { return cmp.Or(c.entry().Diluted, c.filing().Diluted.Value) }
+
+// Country is where the company is, empty where no drop says it.
+func (c *Company) Country() string { return c.entry().Country }
+
+// Description is what the company does, empty where no drop says it.
+func (c *Company) Description() string { return c.entry().Description }
 
 // Cash is what the company has in US dollars, empty where it is not known.
 func (c *Company) Cash() string { return cmp.Or(c.entry().Cash, c.filing().Cash.Value) }

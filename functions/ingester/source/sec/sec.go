@@ -101,10 +101,11 @@ func (f *Facts) ask(ctx context.Context, host *source.Host, c Company) (facts ma
 // of shares file the number of each, which is not among the facts: the average of the period
 // is.
 var (
-	sharesConcepts = []string{"dei:EntityCommonStockSharesOutstanding", "us-gaap:CommonStockSharesOutstanding", "us-gaap:WeightedAverageNumberOfSharesOutstandingBasic"}
-	cashConcepts   = []string{"us-gaap:CashAndCashEquivalentsAtCarryingValue", "us-gaap:CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents"}
-	debtConcepts   = []string{"us-gaap:LongTermDebt", "us-gaap:LongTermDebtNoncurrent", "us-gaap:ConvertibleLongTermNotesPayable"}
-	heldConcepts   = []string{"us-gaap:CryptoAssetNumberOfUnits"}
+	dilutedConcepts = []string{"us-gaap:WeightedAverageNumberOfDilutedSharesOutstanding"}
+	sharesConcepts  = []string{"dei:EntityCommonStockSharesOutstanding", "us-gaap:CommonStockSharesOutstanding", "us-gaap:WeightedAverageNumberOfSharesOutstandingBasic"}
+	cashConcepts    = []string{"us-gaap:CashAndCashEquivalentsAtCarryingValue", "us-gaap:CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents"}
+	debtConcepts    = []string{"us-gaap:LongTermDebt", "us-gaap:LongTermDebtNoncurrent", "us-gaap:ConvertibleLongTermNotesPayable"}
+	heldConcepts    = []string{"us-gaap:CryptoAssetNumberOfUnits"}
 )
 
 // answer is the facts of a company, by taxonomy.
@@ -145,7 +146,7 @@ func (c *concepts) UnmarshalJSON(text []byte) error {
 
 // isRead reports whether a concept is read, of any taxonomy.
 func isRead(name string) bool {
-	for _, list := range [][]string{sharesConcepts, cashConcepts, debtConcepts, heldConcepts} {
+	for _, list := range [][]string{sharesConcepts, dilutedConcepts, cashConcepts, debtConcepts, heldConcepts} {
 		if slices.ContainsFunc(list, func(concept string) bool { return strings.HasSuffix(concept, ":"+name) }) {
 			return true
 		}
@@ -188,7 +189,7 @@ func Read(body []byte, c Company, asked time.Time) (facts market.CompanyFacts, m
 		to       *market.Fact
 		unit     string
 		concepts []string
-	}{{&facts.Shares, "shares", sharesConcepts}, {&facts.Cash, "USD", cashConcepts}, {&facts.Debt, "USD", debtConcepts}} {
+	}{{&facts.Shares, "shares", sharesConcepts}, {&facts.Diluted, "shares", dilutedConcepts}, {&facts.Cash, "USD", cashConcepts}, {&facts.Debt, "USD", debtConcepts}} {
 		fact, bad, err := a.newest(one.concepts, one.unit)
 		if err != nil {
 			return market.CompanyFacts{}, malformed, err
