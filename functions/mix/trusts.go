@@ -17,11 +17,8 @@ import (
 	"quotary/shared/store"
 )
 
-// degreePlaces and partPlaces are how exact a change in percent is, and a part of something.
-const (
-	degreePlaces = 4
-	partPlaces   = 8
-)
+// partPlaces is how exact a part of what trusts hold is.
+const partPlaces = 8
 
 // trusts returns the last prices of the shares of trusts.
 func (r *reader) trusts(ctx context.Context, _ catalog.TrustProductsIn) (catalog.TrustProductList, error) {
@@ -42,29 +39,16 @@ func (r *reader) trusts(ctx context.Context, _ catalog.TrustProductsIn) (catalog
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		share, _ := shares.Lookup(key)
-		day, ok := share.Newest(api.Now(ctx))
+		day, before, ok := share.Last(api.Now(ctx))
 		if !ok {
 			continue
 		}
+		_, degree := day.Change(before)
 		out.Detail = append(out.Detail, catalog.TrustProduct{
-			Key: key, Show: byKey[key].Ticker, Name: byKey[key].Name, Last: day.Close, Open: day.Open, High: day.High, Low: day.Low, Degree24h: degree(share.Days),
+			Key: key, Show: byKey[key].Ticker, Name: byKey[key].Name, Last: day.Close, Open: day.Open, High: day.High, Low: day.Low, Degree24h: degree,
 		})
 	}
 	return out, nil
-}
-
-// degree is the change of the last two days in percent, empty where it is not known.
-func degree(days indices.Days) string {
-	if len(days) < 2 {
-		return ""
-	}
-	before, after := days[len(days)-2].Close, days[len(days)-1].Close
-	from, errFrom := market.ParseDecimal(before)
-	to, errTo := market.ParseDecimal(after)
-	if errFrom != nil || errTo != nil {
-		return ""
-	}
-	return market.Quotient(to.Sub(from).Mul(market.DecimalFromInt(100)).String(), before, degreePlaces)
 }
 
 // trustHoldings adds up what trusts hold of coins.
@@ -157,17 +141,18 @@ func (r *reader) navigation(ctx context.Context, in catalog.NavigationIn) ([]cat
 			break
 		}
 	}
-	for i := range days.Indices {
-		one := &days.Indices[i]
-		day, ok := one.Newest(api.Now(ctx))
-		parts := strings.Split(one.Key, ":")
-		if !ok || day.Unit != "" || len(parts) < 3 {
+	for _, one := range days.Listed() {
+		day, before, ok := one.Last(api.Now(ctx))
+		if !ok {
 			continue
 		}
-		show := strings.ToUpper(parts[1])
-		item := catalog.NavigationItem{Key: one.Key, KeyType: "3", CoinShow: show, Last: day.Close, CoinName: show, MarketName: parts[2]}
-		for _, d := range one.Days {
-			item.Trades = append(item.Trades, d.Close)
+		about, _ := indices.AboutOf(one.Key)
+		item := catalog.NavigationItem{
+			Key: one.Key, KeyType: "3", CoinShow: about.Show, Last: day.Close, CoinName: about.Name.In(in.Lan), MarketName: one.Key[strings.LastIndex(one.Key, ":")+1:], CurrencyStr: day.Unit,
+			Trades: []string{day.Close},
+		}
+		if before != nil {
+			item.Trades = []string{before.Close, day.Close}
 		}
 		list = append(list, item)
 	}

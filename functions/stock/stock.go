@@ -30,7 +30,9 @@ func newReader(series *store.Series, views *store.Views, clock func() time.Time)
 // stock is a share with what is known of its company. Either may be missing.
 type stock struct {
 	key     string
-	days    indices.Days // the newest two at most
+	priced  bool
+	day     indices.Day  // the newest, where it is priced
+	before  *indices.Day // the one before, nil where it is not known
 	company companies.Company
 }
 
@@ -45,10 +47,11 @@ func (r *reader) stocks(ctx context.Context) ([]stock, error) {
 		return nil, err
 	}
 	var all []stock
-	for _, share := range shares.Indices {
-		if day, ok := share.Newest(api.Now(ctx)); ok && day.Unit != "" {
+	for i := range shares.Indices {
+		share := &shares.Indices[i]
+		if day, before, ok := share.Last(api.Now(ctx)); ok && share.Share() {
 			company, _ := filed.Lookup(share.Key)
-			all = append(all, stock{share.Key, share.Days, company})
+			all = append(all, stock{share.Key, true, day, before, company})
 		}
 	}
 	priced := len(all)
@@ -88,20 +91,11 @@ func (s *stock) market() string {
 
 func (s *stock) name() string { return cmp.Or(s.company.Name(), s.symbol()) }
 
-// last is the newest day; false without one.
-func (s *stock) last() (indices.Day, bool) {
-	if len(s.days) == 0 {
-		return indices.Day{}, false
-	}
-	return s.days[len(s.days)-1], true
-}
-
 // worth is the value of so many shares at the last price, nil where either is not known.
 func (s *stock) worth(shares string) *json.Number {
-	day, ok := s.last()
-	price, errPrice := market.ParseDecimal(day.Close)
+	price, errPrice := market.ParseDecimal(s.day.Close)
 	number, errShares := market.ParseDecimal(shares)
-	if !ok || errPrice != nil || errShares != nil {
+	if !s.priced || errPrice != nil || errShares != nil {
 		return nil
 	}
 	return new(json.Number(price.Mul(number).String()))
@@ -116,8 +110,8 @@ func (r *reader) quotes(ctx context.Context, in catalog.StockQuotesIn) ([]catalo
 	list, shown := []catalog.StockQuote{}, map[string]bool{}
 	for _, asked := range in.Tickers {
 		s, _ := find(all, asked)
-		day, ok := s.last()
-		if !ok || shown[s.key] {
+		day := &s.day
+		if !s.priced || shown[s.key] {
 			continue
 		}
 		shown[s.key] = true
@@ -199,15 +193,14 @@ func (r *reader) gainers(ctx context.Context, in catalog.StockGainersIn) ([]cata
 	both := in.USStock == in.HKStock
 	for i := range all {
 		s := &all[i]
-		day, ok := s.last()
+		day := &s.day
 		where := markets[day.Unit]
-		if !ok || where == "" || !both && (where == "US") != in.USStock {
+		if !s.priced || where == "" || !both && (where == "US") != in.USStock {
 			continue
 		}
 		one := ranked{StockGainer: catalog.StockGainer{Symbol: s.symbol(), Name: s.name(), Price: json.Number(day.Close), Key: s.key, Market: where, Currency: day.Unit, UpdateTime: day.Place.Time}}
-		if len(s.days) > 1 {
-			one.Change, one.ChangeRate = changeOf(s.days[len(s.days)-2].Close, day.Close)
-		}
+		change, percent := day.Change(s.before)
+		one.Change, one.ChangeRate = number(change), number(percent)
 		if one.ChangeRate != nil {
 			one.known = 1
 			one.rate, _ = market.ParseDecimal(one.ChangeRate.String())
@@ -220,21 +213,6 @@ func (r *reader) gainers(ctx context.Context, in catalog.StockGainersIn) ([]cata
 		out[i] = list[i].StockGainer
 	}
 	return out, nil
-}
-
-// ratePlaces is how exact a change in percent is.
-const ratePlaces = 4
-
-// changeOf is the change from one price to another, and the same in percent, nil where it is not
-// known.
-func changeOf(before, after string) (change, rate *json.Number) {
-	from, errFrom := market.ParseDecimal(before)
-	to, errTo := market.ParseDecimal(after)
-	if errFrom != nil || errTo != nil {
-		return nil, nil
-	}
-	difference := to.Sub(from)
-	return new(json.Number(difference.String())), number(market.Quotient(difference.Mul(market.DecimalFromInt(100)).String(), before, ratePlaces))
 }
 
 // number is a decimal as JSON has it, nil where it is not known.

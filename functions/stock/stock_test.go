@@ -84,7 +84,7 @@ func TestQuotes(t *testing.T) {
 		"?tickers=acme,i:acme:nasdaq":    "i:acme:nasdaq",
 		"?tickers[]=acme&tickers[]=0999": "i:acme:nasdaq i:0999:hkex",
 		"?tickers=nobody":                "",
-		"?tickers=i:stale:nyse":          "", // its price is older than eleven days
+		"?tickers=i:stale:nyse":          "", // its price is older than two weeks
 		"?tickers=i:index:cboe":          "", // an index
 		"?tickers=i:unpriced:nyse":       "",
 		"?tickers=ACME&unknown=1":        "i:acme:nasdaq",

@@ -167,12 +167,12 @@ func TestMarketValuesAreThoseOfThePrices(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, *f.got, f.want.FloatString(9))
 		}
 	}
-	// A day later the price of bitcoin is too old, and ten days later that of the share.
+	// A day later the price of bitcoin is too old, and eleven days later that of the share.
 	w.Move(25 * time.Hour)
 	if e := apitest.Data[catalog.TreasuryEntityPage](t, w.post(t, "/entities", map[string]any{"coin": "BTC", "ticker": "ACME"})).List[0]; e.InUSD != nil || e.MNAV != nil || e.MarketCap == nil {
 		t.Errorf("by an old price %+v", e)
 	}
-	w.Move(9 * 24 * time.Hour)
+	w.Move(11 * 24 * time.Hour)
 	if e := apitest.Data[catalog.TreasuryEntityPage](t, w.post(t, "/entities", map[string]any{"coin": "BTC", "ticker": "ACME"})).List[0]; e.MarketCap != nil || e.EnterpriseValue != nil {
 		t.Errorf("by an old price of the share %+v", e)
 	}

@@ -92,7 +92,7 @@ func (p *prices) value(h *treasuries.Holder) valued {
 	}
 	v.perShare = market.Quotient(h.Amount.String(), company.Shares(), ratioPlaces)
 	share, _ := p.shares.Lookup(h.Key)
-	day, ok := share.Newest(p.now)
+	day, _, ok := share.Last(p.now)
 	shares, err := market.ParseDecimal(company.Shares())
 	if !ok || day.Unit != "USD" || err != nil {
 		return v

@@ -2,8 +2,7 @@ package catalog
 
 import "encoding/json"
 
-// The endpoints of the family Mix. Those that are planned are specified, without a handler
-// yet.
+// The endpoints of the family Mix.
 var (
 	// Shows the ratio of longs to shorts in bitcoin now, a day and a week ago.
 	LongShortRatio = route[LongShortRatioIn, LongShortRatioNow]("GET", "/v2/mix/ls-ratio", Mix, anyLevel, EnvelopeA).needs(ExchangeRatios)
@@ -48,13 +47,13 @@ type NavigationIn struct {
 }
 
 // NavigationItem is a pair of a major coin on the exchange that is asked first, or an index.
-// Pairs come first; one without a price is left out, as is an index of more than eleven days ago.
+// Pairs come first; one without a price is left out, as is an index of more than two weeks ago.
 type NavigationItem struct {
 	Key         string   `json:"key"`          // key of the pair or index
 	KeyType     string   `json:"key_type"`     // 1 for a pair, 3 for an index
 	CoinShow    string   `json:"coin_show"`    // short name of the coin or index, such as BTC
 	Last        string   `json:"last"`         // last price, or what the index stood at last: an exact decimal
-	CoinName    string   `json:"coin_name"`    // name of the coin in the language asked for, its short name where none is known; of an index its short name
+	CoinName    string   `json:"coin_name"`    // name of the coin in the language asked for, its short name where none is known; of an index its name
 	MarketName  string   `json:"market_name"`  // name of the exchange in the language asked for, or of the source of the index
 	CurrencyStr string   `json:"currency_str"` // coin or currency of the price; empty for points
 	Trades      []string `json:"trades"`       // prices of a day, oldest first: that of 24 hours ago, of an index the close before, and the last
@@ -68,8 +67,8 @@ type TrustProductList struct {
 	Detail []TrustProduct `json:"detail"` // trusts whose shares have a price, by key
 }
 
-// TrustProduct is what a share of a trust cost on the last day that is known, of at most eleven
-// days ago, in the currency of its market: exact decimals as text.
+// TrustProduct is what a share of a trust cost on the last day that is known, of at most two
+// weeks ago, in the currency of its market: exact decimals as text.
 type TrustProduct struct {
 	Key       string `json:"key"`        // key of the share
 	Show      string `json:"show"`       // short name of the share, such as GBTC

@@ -17,7 +17,7 @@ var (
 var _ = does(Stock, readSeries, readViews)
 
 // StockQuotesIn names stocks. They are listed in the order in which they are asked for, each
-// once. One that is not known, or whose last price is older than eleven days, is left out.
+// once. One that is not known, or whose last price is older than two weeks, is left out.
 type StockQuotesIn struct {
 	Tickers []Key `query:"tickers" default:"i:mstr:nasdaq,i:coin:nasdaq" max:"100" list:"set" example:"i:mstr:nasdaq"` // keys of stocks, 100 at most, in any case; a symbol such as MSTR is the stock of that name
 }

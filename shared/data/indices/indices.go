@@ -187,19 +187,6 @@ func (i *Index) Add(day Day) bool {
 	return true
 }
 
-// MaxAge is how long after its day a price of a share is one of the present: over the longest
-// holidays of exchanges.
-const MaxAge = 11 * 24 * time.Hour
-
-// Newest is the newest day, or none where it is older than [MaxAge].
-func (i *Index) Newest(now time.Time) (Day, bool) {
-	if len(i.Days) == 0 {
-		return Day{}, false
-	}
-	day := i.Days[len(i.Days)-1]
-	return day, day.Date >= now.Add(-MaxAge).UTC().Format(time.DateOnly)
-}
-
 // Lookup returns an index by its key.
 func (v View) Lookup(key string) (Index, bool) {
 	return dataset.Find(v.Indices, key, func(i *Index) string { return i.Key })

@@ -63,20 +63,6 @@ func TestStoredDaysOfDrops(t *testing.T) {
 	}
 }
 
-func TestAPriceIsOneOfThePresentForSomeDays(t *testing.T) {
-	t.Parallel()
-	i := Index{Key: "i:mine", Days: Days{{Date: "2026-01-09", Close: "1"}, {Date: "2026-01-10", Close: "2"}}}
-	for now, want := range map[string]bool{"2026-01-10": true, "2026-01-21": true, "2026-01-22": false} {
-		at, err := time.Parse(time.DateOnly, now)
-		if day, ok := i.Newest(at); err != nil || ok != want || day.Close != "2" {
-			t.Errorf("on %s: %+v, %v", now, day, ok)
-		}
-	}
-	if _, ok := new(Index).Newest(time.Now()); ok {
-		t.Error("without days there is a newest one")
-	}
-}
-
 func TestTheStoredView(t *testing.T) {
 	datasettest.Codec[View]{
 		Values: rapid.Custom(func(t *rapid.T) View {

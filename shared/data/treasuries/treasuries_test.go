@@ -59,7 +59,7 @@ func TestLinesOfADrop(t *testing.T) {
 		`{"coin":"btc","name":"Acme","key":"i:acme:nyse","ticker":"ACME","entity_type":"public-companies","date":"2025-11-20","type":"buy","amount":"1.5","cost_usd":"9","price_usd":"6","stock_price":"2","id":"7","removed":false}`: "",
 		`{"coin":"BTC","name":"Acme","date":"2025-11-20","type":"holding","amount":"0"}`:                          "",
 		`{"coin":"BTC","name":"Acme","date":"2025-11-20","type":"buy","amount":"0"}`:                              "amount must be more than 0",
-		`{"coin":"BTC","name":"Acme","date":"2025-11-20","type":"Buy","amount":"1"}`:                              "type must be one of buy, sell, holding",
+		`{"coin":"BTC","name":"Acme","date":"2025-11-20","type":"bought","amount":"1"}`:                           "type must be one of buy, sell, holding",
 		`{"coin":"BTC","name":"Acme","date":"2025-11-31","type":"buy","amount":"1"}`:                              "date must be a day",
 		`{"coin":"BTC","name":"Acme","date":"2999-01-01","type":"buy","amount":"1"}`:                              "date must not be later",
 		`{"coin":"BTC","name":"Acme","date":"2025-11-20","type":"buy","amount":"-1"}`:                             "amount must be",
