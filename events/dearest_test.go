@@ -231,6 +231,8 @@ func dearest(e *catalog.Endpoint, now int64) []apitest.Request {
 			all[i] = []any{"bitcoin"}
 		case e == catalog.CommonKlines.Endpoint && p.Name == "symbol":
 			all[i] = append(all[i], indices.VIX)
+		case e == catalog.StockCompany.Endpoint && p.Name == "symbol":
+			all[i] = []any{shareKey}
 		}
 		if len(all[i]) > 0 {
 			base = base.With(p, all[i][0])
@@ -380,12 +382,15 @@ func sampledBooks(now int64, n int) (list []market.PairBook) {
 	return list
 }
 
+// shareKey is a share of which much is stored.
+const shareKey = "i:mstr:nasdaq"
+
 // shareDays has a share with prices of each day of more than a year.
 func (c *costs) shareDays(now int64) {
 	months := map[store.SeriesAt]indices.Days{}
 	for ago := range 400 {
 		date := time.UnixMilli(now).UTC().AddDate(0, 0, -ago).Format(time.DateOnly)
-		at, _ := indices.At("i:mstr:nasdaq", date)
+		at, _ := indices.At(shareKey, date)
 		months[at], _ = months[at].Add(indices.Day{Date: date, Open: "312.25", High: "318.5", Low: "305.125", Close: "316.75", Volume: "12345678", Unit: "USD", Place: drop.Place{Time: now}})
 	}
 	var rows []store.SeriesRow

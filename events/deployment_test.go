@@ -111,7 +111,7 @@ func deploy(t *testing.T) *deployment {
 	storetest.Publish(t, d.views, coins.Published, coins.View{})
 	storetest.Publish(t, d.views, treasuries.Published, treasuries.View{})
 	storetest.Publish(t, d.views, pairtickers.Published, pairtickers.View{})
-	storetest.Publish(t, d.views, companies.Published, companies.View{Companies: []companies.Company{{Key: "i:mstr:nasdaq", Entry: &companies.Entry{Key: "i:mstr:nasdaq"}}}})
+	storetest.Publish(t, d.views, companies.Published, companies.View{Companies: []companies.Company{{Key: shareKey, Entry: &companies.Entry{Key: shareKey}}}})
 	storetest.Publish(t, d.views, indices.Published, indices.View{})
 	storetest.Publish(t, d.views, openinterest.Published, openinterest.View{})
 	storetest.Publish(t, d.views, openorders.PublishedTop, openorders.Top{Time: 1})

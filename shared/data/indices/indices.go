@@ -96,9 +96,7 @@ func (days Days) Add(day Day) (Days, bool) {
 	return slices.Insert(days, i, day), true
 }
 
-// log has a row of every day that a drop has said, under its key.
-var log = dataset.Log[DayEntry]{Name: Name, Row: row, Decode: DecodeRow}
-
+// row is that of a day that a drop has said, in the log, under its key.
 func row(d *DayEntry) store.Row { return dataset.PlaceRow(d.Key, d.Place, dataset.JSON(d)) }
 
 // AppendRows appends the row of each day that a drop has said to rows. Sources are asked again.
