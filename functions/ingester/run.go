@@ -11,9 +11,8 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/lease"
 	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
@@ -37,7 +36,7 @@ func (runCommand) Run(ctx context.Context) error {
 	server := &http.Server{Handler: health.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	i.log.Info("started", "health", listener.Addr().String(), "owner", runners[0].Lease.Owner, "domains", i.domains)
 
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve health checks: %w", err)
@@ -68,7 +67,7 @@ func (i *ingester) runners() (runners []*engine.Runner) {
 // work runs the domains until ctx ends, and reports on them until all have ended.
 func (i *ingester) work(ctx context.Context, runners []*engine.Runner) error {
 	out := metrics.New(os.Stdout, i.metrics, time.Now)
-	var domains, reports errgroup.Group
+	var domains, reports guard.Group
 	reporting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	for _, r := range runners {
 		domains.Go(func() error { return r.Run(ctx) })

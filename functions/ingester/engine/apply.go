@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"quotary/functions/ingester/guard"
 	"quotary/shared/store"
 )
 
@@ -95,7 +94,7 @@ func (p *Pipeline[B]) readLogs(ctx context.Context) error {
 	}
 	parts, since := make([]store.Part, len(wanted)), make([]time.Time, len(wanted))
 	err := p.retry(ctx, "read rows of logs", func() error {
-		group, ctx := errgroup.WithContext(ctx)
+		group, ctx := guard.WithContext(ctx)
 		group.SetLimit(readParallel)
 		for i, at := range wanted {
 			group.Go(func() (err error) {
@@ -159,7 +158,7 @@ const readParallel = 8
 // latest reads the times of the newest points, a few at a time.
 func (p *Pipeline[B]) latest(ctx context.Context, keys []store.SeriesKey) (map[store.SeriesKey]time.Time, error) {
 	points := make([]store.Point, len(keys))
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.SetLimit(readParallel)
 	for i, key := range keys {
 		group.Go(func() (err error) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/archive"
+	"quotary/functions/ingester/guard"
 	"quotary/shared/backoff"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
@@ -160,7 +161,7 @@ func (p *Pipeline[B]) startArchive(ctx context.Context) {
 		return
 	}
 	p.catchUps.Go(func() {
-		if err := a.run(ctx); err != nil && ctx.Err() == nil {
+		if err := guard.Do(func() error { return a.run(ctx) }); err != nil && ctx.Err() == nil {
 			_ = enqueue(ctx, p.stored, message[B]{failed: err}) // else the pipeline has ended
 		}
 	})

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"quotary/functions/ingester/guard"
 	"quotary/shared/backoff"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
@@ -142,7 +141,7 @@ func (a *archiver[B]) turn(ctx context.Context) error {
 // pages reads a page of each of the segments at once.
 func (a *archiver[B]) pages(ctx context.Context, segments []int) ([]store.Page, error) {
 	pages := make([]store.Page, len(segments))
-	reads, ctx := errgroup.WithContext(ctx)
+	reads, ctx := guard.WithContext(ctx)
 	for i, segment := range segments {
 		reads.Go(func() error {
 			return a.retry(ctx, fmt.Sprintf("scan segment %d of the logs for the archive", segment), func() (err error) {

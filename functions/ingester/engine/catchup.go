@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"quotary/functions/ingester/archive"
+	"quotary/functions/ingester/guard"
 	"quotary/shared/store"
 )
 
@@ -196,7 +197,7 @@ func (p *Pipeline[B]) startCatchUp(ctx context.Context) {
 	p.beginCatchUp = func(one Projection[B], at progress) {
 		p.Logger.Info("catching up", "projection", one.Name(), "cursor", at.Cursor)
 		p.catchUps.Go(func() {
-			if err := p.catchUp(ctx, one, at); err != nil && ctx.Err() == nil {
+			if err := guard.Do(func() error { return p.catchUp(ctx, one, at) }); err != nil && ctx.Err() == nil {
 				_ = enqueue(ctx, p.stored, message[B]{projection: one, failed: err}) // else the pipeline has ended
 			}
 		})

@@ -33,6 +33,15 @@
 // view that is too large is not published: its readers have the version before. Either is
 // logged once and makes the domain not ready, and the rest goes on.
 //
+// A source that panics is begun again after a pause, behind what it has delivered last; it
+// is logged once with its stack, counted, and makes the domain not ready for five minutes,
+// while the other sources go on. A panic while a batch is folded ends the work of its domain,
+// as an error of a projection does: which of its events is to blame is not known, and what
+// is in memory may be folded by half. So the [Runner] begins again from what is stored, with
+// that batch, and skips nothing; the domain says that its work failed until a person has
+// looked. What runs beside a pipeline ends it in the same way. No other domain is touched.
+// Goroutines of all of it are those of the package guard.
+//
 // A stored series row or view that its own dataset cannot read any more follows one
 // rule. It is quarantined, and treated as absent where it can be made again: a view by
 // what comes, and by the logs if its projections can be folded from any; a row by the

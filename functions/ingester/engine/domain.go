@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/lease"
 	"quotary/functions/ingester/source"
 	"quotary/shared/aws/metrics"
@@ -134,7 +135,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		var watch sync.WaitGroup
 		defer watch.Wait()
 		defer stop()
-		watch.Go(func() { r.Domain.Watch(watching) })
+		watch.Go(func() { r.watch(watching) })
 	}
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
@@ -160,17 +161,40 @@ func (r *Runner) Run(ctx context.Context) error {
 		} else {
 			err = cmp.Or(err, errEnded)
 			r.set(nil, err)
-			r.Logger.Error("the work failed; beginning again", "error", err.Error(), "in", pause.String())
+			log := r.Logger
+			if crash := new(guard.Crash); errors.As(err, &crash) {
+				log = log.With("stack", crash.Stack)
+			}
+			log.Error("the work failed; beginning again", "error", err.Error(), "in", pause.String())
 		}
 		_ = backoff.Sleep(ctx, pause) // the loop sees that ctx ended
 	}
 	return nil
 }
 
+// watch watches until ctx ends, and again after a pause where that crashes.
+func (r *Runner) watch(ctx context.Context) {
+	for try := 0; ; try++ {
+		err := guard.Do(func() error { r.Domain.Watch(ctx); return nil })
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		pause := restarts.Delay(try)
+		r.Logger.Error("what ranks this process crashed; beginning again", "error", err.Error(), "in", pause.String())
+		if backoff.Sleep(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
 var errEnded = errors.New("all its sources have ended")
 
 func (r *Runner) hold(ctx context.Context, term *lease.Term) error {
-	work, err := r.Domain.Begin(ctx, term)
+	var work Work
+	err := guard.Do(func() (err error) {
+		work, err = r.Domain.Begin(ctx, term)
+		return err
+	})
 	if ctx.Err() != nil {
 		return nil // it was to end, or the lease says why
 	}
@@ -179,7 +203,7 @@ func (r *Runner) hold(ctx context.Context, term *lease.Term) error {
 	}
 	r.set(work, nil)
 	defer r.set(nil, nil)
-	return work.Run(ctx)
+	return guard.Do(func() error { return work.Run(ctx) })
 }
 
 func (r *Runner) set(work Work, failed error) {

@@ -17,7 +17,8 @@ const silentFor = 60 * time.Second
 //	GET /readyz   503 while a domain is not ready: a source that is configured has not
 //	              said anything since the start, a group of them is silent for 60 s, the
 //	              stores refuse for that long, its work failed, a source or a view cannot
-//	              be stored, or what happened before is not all written yet
+//	              be stored, a source has crashed within five minutes, or what happened
+//	              before is not all written yet
 //	GET /metrics  figures as JSON
 //
 // The first two say of each domain whether this process is active or stands by,
@@ -118,6 +119,9 @@ func (r *Runner) condition(now time.Time) domainCondition {
 	for _, name := range s.failed() {
 		d.Reasons = append(d.Reasons, "source "+name+" is stopped: its checkpoint cannot be stored")
 	}
+	for _, name := range s.crashed(now) {
+		d.Reasons = append(d.Reasons, "source "+name+" has crashed and was begun again")
+	}
 	for _, name := range s.Unpublished {
 		d.Reasons = append(d.Reasons, "view "+name+" is not published: it cannot be stored")
 	}
@@ -165,6 +169,16 @@ func (s *Status) failed() (failed []string) {
 		}
 	}
 	return failed
+}
+
+// crashed are the sources that have crashed within the last minutes.
+func (s *Status) crashed(now time.Time) (crashed []string) {
+	for _, one := range s.Sources {
+		if at := one.Stats.Crashed.Load(); at > 0 && now.Sub(time.UnixMilli(at)) < failuresForgotten {
+			crashed = append(crashed, one.Name)
+		}
+	}
+	return crashed
 }
 
 // name is that of the group of a source, or its own without one.
@@ -266,6 +280,7 @@ type sourceFigures struct {
 	Gaps       int64  `json:"gaps"`
 	Reconnects int64  `json:"reconnects"`
 	Dropped    int64  `json:"dropped"`
+	Crashes    int64  `json:"crashes"`
 
 	LinesPerSecond int64 `json:"linesPerSecond,omitempty"` // of the file that is being read
 }
@@ -308,7 +323,7 @@ func (r *Runner) figures(now time.Time) figures {
 
 func (s *SourceStatus) figures(now time.Time) sourceFigures {
 	f := sourceFigures{LastEvent: s.Stats.LastEvent.Load(), LastSeen: s.Stats.LastSeen.Load(), Backlog: s.Stats.Backlog.Load(), Lines: s.Stats.Lines.Load(),
-		Malformed: s.Stats.Malformed.Load(), Gaps: s.Stats.Gaps.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load(), LinesPerSecond: s.Stats.LinesPerSecond.Load()}
+		Malformed: s.Stats.Malformed.Load(), Gaps: s.Stats.Gaps.Load(), Reconnects: s.Stats.Reconnects.Load(), Dropped: s.Stats.Dropped.Load(), Crashes: s.Stats.Crashes.Load(), LinesPerSecond: s.Stats.LinesPerSecond.Load()}
 	if f.LastEvent > 0 {
 		lag := now.UnixMilli() - f.LastEvent
 		f.LagMs = &lag

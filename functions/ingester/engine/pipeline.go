@@ -8,8 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/lease"
 	"quotary/shared/catalog"
 	"quotary/shared/store"
@@ -171,7 +170,7 @@ func (p *Pipeline[B]) Run(ctx context.Context) error {
 	if p.Beside == nil {
 		return p.run(ctx)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group.Go(func() error { return p.Beside(beside) })
@@ -202,7 +201,7 @@ func (p *Pipeline[B]) run(ctx context.Context) error {
 	following, halt := context.WithCancel(ctx)
 	defer halt()
 	sources, ended := p.follow(ctx, following, from)
-	err = p.loop(work, ctx.Done(), ended)
+	err = guard.Do(func() error { return p.loop(work, ctx.Done(), ended) })
 	halt()
 	_ = sources.Wait() // why they ended was reported, or is the end of the loop
 	p.catchUps.Wait()
@@ -258,8 +257,8 @@ func (p *Pipeline[B]) lost() error {
 // follow starts the sources from their positions, and the catching up. The
 // returned channel says why all of them have ended; it is nil where there is
 // nothing to wait for.
-func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Position) (*errgroup.Group, <-chan error) {
-	sources, sourceCtx := errgroup.WithContext(following)
+func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Position) (*guard.Group, <-chan error) {
+	sources, sourceCtx := guard.WithContext(following)
 	for _, s := range p.Sources {
 		queue := p.live
 		if s.Background {
@@ -270,16 +269,7 @@ func (p *Pipeline[B]) follow(ctx, following context.Context, from map[string]Pos
 		p.stop[s.Name] = stop
 		sources.Go(func() error {
 			defer stop()
-			err := s.Follow(own, from[s.Name], func(ctx context.Context, d Delivery[B]) error {
-				m := message[B]{source: s.Name, batch: d.Batch, consumed: d.Stored, background: s.Background, pastRead: d.PastRead}
-				if d.Spoken {
-					m.spoken = s.Brings
-				}
-				if d.Position != nil {
-					m.checkpoint, m.position = Checkpoint(p.Domain, s.Name, d.Part), d.Position
-				}
-				return enqueue(ctx, queue, m)
-			})
+			err := p.followSource(own, s, from[s.Name], queue)
 			if s.Stats.Failed.Load() {
 				<-sourceCtx.Done() // the others go on
 				return nil

@@ -63,7 +63,7 @@ func (r *Report) report() {
 		{Name: metrics.LeaseHeld, Unit: metrics.Count, Value: 1},
 		{Name: metrics.LeaseTaken, Unit: metrics.Count, Value: taken},
 		{Name: metrics.Rank, Unit: metrics.Count, Value: r.rank()},
-		{Name: metrics.SilentSources, Unit: metrics.Count, Value: int64(len(s.silent(now)) + len(s.failed()))},
+		{Name: metrics.SilentSources, Unit: metrics.Count, Value: int64(len(s.silent(now)) + len(s.failed()) + len(s.crashed(now)))},
 		{Name: metrics.Stopped, Unit: metrics.Count, Value: int64(min(1, len(s.refused(now))+len(s.Unpublished)))},
 		{Name: metrics.RowsWritten, Unit: metrics.Count, Value: r.since(metrics.RowsWritten, s.Rows)},
 		{Name: metrics.RowsQuarantined, Unit: metrics.Count, Value: r.since(metrics.RowsQuarantined, s.Quarantined)},

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"quotary/functions/ingester/guard"
 	"quotary/shared/backoff"
 )
 
@@ -38,7 +39,7 @@ func (t *turns) run(ctx context.Context) error {
 	for {
 		name, err := t.next(ctx, func(name string) bool { return !time.Now().Before(failed[name].until) })
 		if err == nil && name != "" {
-			err = t.consume(ctx, name)
+			err = guard.Do(func() error { return t.consume(ctx, name) })
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

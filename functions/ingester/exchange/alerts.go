@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/data/alerts"
@@ -43,6 +44,13 @@ const (
 	// alertsOfCandle is how many alerts go off with a candle, at most: each is a row, and all that the
 	// exchanges say waits behind those.
 	alertsOfCandle = 10_000
+
+	// alertsOfDistributor is how many alerts of one distributor are in force, over all its sub-keys:
+	// each is in memory, and is looked at with each candle.
+	alertsOfDistributor = 20_000
+
+	deletedEvery  = time.Hour // between two looks at which sub-keys with alerts there still are
+	deletedAtOnce = 100       // sub-keys that are looked up in one look at what there is
 )
 
 // alertWatch evaluates the alerts of sub-keys when candles close, and emits what goes off. It knows
@@ -62,7 +70,13 @@ type alertWatch struct {
 	listed    time.Time
 	turns     source.Turns[string, string] // of distributors, whose keys' alerts are read
 	owners    map[string]alerts.Owner
-	byOwner   map[string][]keyAlert
+	byOwner   map[string][]keyAlert // those in force
+	inForce   map[string]int        // by distributor
+	cut       map[string]int        // by sub-key: alerts for which there was no room
+	beyond    *atomic.Int64         // the sum of cut
+
+	unchecked map[string][]string // by distributor: sub-keys that are still to be looked up
+	checked   time.Time           // when that began
 }
 
 // keyAlert is an alert of a sub-key.
@@ -76,7 +90,7 @@ func (c Config) alertWatch() *alertWatch {
 	stats := new(source.Stats)
 	return &alertWatch{
 		alerts: c.Alerts, keys: c.Keys, series: c.Stores.Series, stats: stats, log: source.Watched(c.Logger, stats), now: time.Now, sleep: backoff.Sleep,
-		byOwner: map[string][]keyAlert{}, tries: map[int64]int{},
+		byOwner: map[string][]keyAlert{}, inForce: map[string]int{}, cut: map[string]int{}, beyond: new(atomic.Int64), tries: map[int64]int{},
 	}
 }
 
@@ -169,9 +183,14 @@ func (w *alertWatch) relist(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for key, owner := range w.owners {
+		if _, listed := owners[key]; !listed {
+			w.put(key, owner.Distributor, nil)
+		}
+	}
 	changed := map[string][]string{} // by distributor
 	for key, owner := range owners {
-		if w.owners[key].Revision != owner.Revision {
+		if w.owners[key].Revision != owner.Revision || w.cut[key] > 0 && w.inForce[owner.Distributor] < alertsOfDistributor {
 			changed[owner.Distributor] = append(changed[owner.Distributor], key)
 		}
 	}
@@ -190,7 +209,7 @@ func (w *alertWatch) relist(ctx context.Context) error {
 			again(key, distributor)
 			return 1, true
 		}
-		w.byOwner[key] = w.readable(key, list)
+		w.put(key, distributor, w.readable(key, list))
 		return 1, true
 	})
 	for distributor, list := range changed {
@@ -202,6 +221,59 @@ func (w *alertWatch) relist(ctx context.Context) error {
 		w.log.Warn("cannot read the alerts of all keys; trying again", "keys", unread, "error", fmt.Sprintf("%.200s", cmp.Or(fault, ctx.Err())))
 	}
 	w.owners, w.listed = owners, now
+	return w.forgetDeleted(ctx, now)
+}
+
+// put puts the alerts of a sub-key in force in the place of those that were, as far as its
+// distributor has room for them: those that were set up first.
+func (w *alertWatch) put(key, distributor string, list []keyAlert) {
+	w.inForce[distributor] -= len(w.byOwner[key])
+	w.beyond.Add(-int64(w.cut[key]))
+	delete(w.byOwner, key)
+	delete(w.cut, key)
+	if room := alertsOfDistributor - w.inForce[distributor]; len(list) > room {
+		slices.SortFunc(list, func(a, b keyAlert) int { return cmp.Compare(a.Time, b.Time) })
+		w.cut[key] = len(list) - room
+		w.beyond.Add(int64(w.cut[key]))
+		list = slices.Clone(list[:room])
+	}
+	if len(list) > 0 {
+		w.byOwner[key] = list
+	}
+	if w.inForce[distributor] += len(list); w.inForce[distributor] == 0 {
+		delete(w.inForce, distributor)
+	}
+}
+
+// forgetDeleted removes the alerts of sub-keys that were deleted: nobody else can, and they would
+// take the room of others. It looks up some sub-keys of one distributor, and each once an hour.
+func (w *alertWatch) forgetDeleted(ctx context.Context, now time.Time) error {
+	if len(w.unchecked) == 0 && now.Sub(w.checked) >= deletedEvery {
+		w.unchecked, w.checked = map[string][]string{}, now
+		for key, owner := range w.owners {
+			w.unchecked[owner.Distributor] = append(w.unchecked[owner.Distributor], key)
+		}
+	}
+	for distributor, list := range w.unchecked {
+		some := list[:min(len(list), deletedAtOnce)]
+		if w.unchecked[distributor] = list[len(some):]; len(some) == len(list) {
+			delete(w.unchecked, distributor)
+		}
+		there, err := w.keys.Statuses(ctx, distributor, some)
+		if err != nil {
+			return fmt.Errorf("look up keys with alerts: %w", err)
+		}
+		for _, key := range some {
+			owner, listed := w.owners[key]
+			if _, found := there[key]; found || !listed {
+				continue
+			}
+			if err := w.alerts.Forget(ctx, key, owner); err != nil {
+				return fmt.Errorf("forget the alerts of a deleted key: %w", err)
+			}
+		}
+		break
+	}
 	return nil
 }
 
@@ -232,7 +304,7 @@ func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]ale
 	var mu sync.Mutex
 	var fired []alerts.Fired
 	var failed []error
-	var group errgroup.Group
+	var group guard.Group
 	group.SetLimit(alertsAtOnce)
 	for pair, list := range byPair {
 		group.Go(func() error {
@@ -243,7 +315,7 @@ func (w *alertWatch) evaluate(ctx context.Context, minutes, closed int64) ([]ale
 			return nil
 		})
 	}
-	_ = group.Wait() // failures are in failed
+	failed = append(failed, group.Wait()) // a crash: the others are in it
 	fired, err := w.awake(ctx, fired)
 	return w.most(fired), errors.Join(append(failed, err)...)
 }

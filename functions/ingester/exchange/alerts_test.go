@@ -308,3 +308,68 @@ func TestSoManyAlertsGoOffWithACandle(t *testing.T) {
 		t.Errorf("%d went off, %d of them of the other distributor, and %d were left out", len(fired), quiet, watch.stats.Malformed.Load())
 	}
 }
+
+// Of one distributor so many alerts are in force, whatever others have, and as some are removed those
+// that waited take their place.
+func TestSoManyAlertsOfADistributorAreInForce(t *testing.T) {
+	t.Parallel()
+	w := alertWorld(t)
+	const subType = "price:1:price_cross:100"
+	w.alertOf(t, "quiet", "awake", subType)
+	w.alertOf(t, "loud", "late", subType)
+	w.alertOf(t, "loud", "late", "td:1:td_nine")
+	w.config.Keys = statuses{"awake": {Level: new(keys.Level)}, "late": {Level: new(keys.Level)}}
+	watch := w.config.alertWatch()
+	watch.now = w.clock.Now
+	watch.put("early", "loud", make([]keyAlert, alertsOfDistributor-1))
+	watch.owners = map[string]alerts.Owner{"early": {Distributor: "loud"}}
+	watch.put("early", "loud", make([]keyAlert, alertsOfDistributor-1))
+	check := func(what string, late, beyond int) {
+		t.Helper()
+		if len(watch.byOwner["late"]) != late || watch.beyond.Load() != int64(beyond) || len(watch.byOwner["awake"]) != 1 {
+			t.Errorf("%s: %d of late are in force, %d of quiet, and %d are not", what, len(watch.byOwner["late"]), len(watch.byOwner["awake"]), watch.beyond.Load())
+		}
+	}
+	watch.put("late", "loud", watch.readable("late", must.Get(w.config.Alerts.List(t.Context(), "late"))(t)))
+	watch.put("awake", "quiet", watch.readable("awake", must.Get(w.config.Alerts.List(t.Context(), "awake"))(t)))
+	check("beside many", 1, 1)
+	must.Do(t, watch.relist(t.Context())) // early is listed no longer
+	check("once there is room", 2, 0)
+	if len(watch.byOwner["early"]) != 0 || watch.inForce["loud"] != 2 {
+		t.Errorf("of a key that is gone %d are in force, %d of its distributor", len(watch.byOwner["early"]), watch.inForce["loud"])
+	}
+}
+
+// A sub-key whose alerts are all removed is listed no longer, nor is one that is deleted, whose alerts
+// nobody else can remove.
+func TestWhoHasNoAlertsIsListedNoLonger(t *testing.T) {
+	t.Parallel()
+	w := alertWorld(t)
+	of := must.Get(market.ParseAlertType("price:1:price_cross:100"))(t)
+	for _, key := range []string{"awake", "disabled", "deleted"} {
+		w.alert(t, key, of.String())
+	}
+	w.alert(t, "disabled", "td:1:td_nine")
+	watch := w.config.alertWatch()
+	watch.now = w.clock.Now
+	must.Do(t, watch.relist(t.Context()))
+	must.Do(t, w.config.Alerts.Remove(t.Context(), "reseller", "awake", alerts.IDOf(alertPair, of)))
+	must.Do(t, w.config.Alerts.Remove(t.Context(), "reseller", "disabled", alerts.IDOf(alertPair, of)))
+	if owners := must.Get(w.config.Alerts.Owners(t.Context()))(t); len(owners) != 1 || owners["disabled"].Distributor != "reseller" {
+		t.Errorf("listed are %v", owners)
+	}
+	if list := must.Get(w.config.Alerts.List(t.Context(), "deleted"))(t); len(list) > 0 {
+		t.Errorf("a deleted key has %d alerts", len(list))
+	}
+	w.clock.Move(alertsRelist)
+	must.Do(t, watch.relist(t.Context()))
+	if len(watch.byOwner) != 1 || len(watch.byOwner["disabled"]) != 1 || watch.inForce["reseller"] != 1 {
+		t.Errorf("in force are %v", watch.byOwner)
+	}
+	w.alert(t, "awake", of.String())
+	w.clock.Move(alertsRelist)
+	must.Do(t, watch.relist(t.Context()))
+	if len(watch.byOwner["awake"]) != 1 {
+		t.Error("an alert that is set up again is not in force")
+	}
+}

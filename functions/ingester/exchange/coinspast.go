@@ -4,9 +4,8 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/guard"
 )
 
 // coinsPast emits what is made of the past of the followed perpetuals of several exchanges
@@ -47,7 +46,7 @@ func (c *coinsPast) follow(ctx context.Context, from engine.Position, sink engin
 	if err := c.awaitLists(ctx); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { return c.rounds(ctx, group) })
 	return group.Wait()
 }
@@ -71,7 +70,7 @@ func (c *coinsPast) awaitLists(ctx context.Context) error {
 
 // rounds begins to ask for everything, round by round, in a goroutine of the group each. What is
 // still asked for since an earlier round is left alone.
-func (c *coinsPast) rounds(ctx context.Context, group *errgroup.Group) error {
+func (c *coinsPast) rounds(ctx context.Context, group *guard.Group) error {
 	for {
 		c.round()
 		asks, all := c.asks()

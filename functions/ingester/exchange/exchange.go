@@ -122,6 +122,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 			{Name: metrics.UnknownMarkets, Unit: metrics.Count, Value: unknown},
 			{Name: metrics.BookGaps, Unit: metrics.Count, Value: bookGaps(p.Sources), Grows: true},
 			{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: left.liquidations.Load(), Grows: true},
+			{Name: metrics.AlertsNotInForce, Unit: metrics.Count, Value: left.alerts.Load()},
 			{Name: metrics.LargeOrderEventsLate, Unit: metrics.Count, Value: left.largeLate.Load(), Grows: true},
 			{Name: metrics.LargeOrdersLeftOut, Unit: metrics.Count, Value: left.largeRefused.Load(), Grows: true},
 		}
@@ -145,6 +146,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 	}
 	if c.Alerts != nil && len(followed) > 0 {
 		watch := c.alertWatch()
+		watch.beyond = &left.alerts
 		p.Sources = append(p.Sources, engine.Source[*Batch]{Name: "alerts", Stats: watch.stats, Follow: watch.follow})
 	}
 	if len(followed) > 0 {

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/market"
 )
@@ -31,7 +30,7 @@ type polls struct {
 // follow emits until ctx ends or the sink fails.
 func (p *polls) follow(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
 	p.sink = sink
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	if of, ok := p.venue.Venue.(Tickers); ok {
 		p.every(ctx, group, tickersEvery, "tickers", p.lists.all, func(ctx context.Context, pairs []market.Pair) (e market.PairEvents, err error) {
 			e.Tickers, err = of.Tickers(ctx, pairs)
@@ -53,7 +52,7 @@ func (p *polls) follow(ctx context.Context, _ engine.Position, sink engine.Sink[
 
 // every asks for something of pairs again and again, and emits what has come: of an answer
 // with an error too, as the rest of it may be right.
-func (p *polls) every(ctx context.Context, group *errgroup.Group, every time.Duration, what string,
+func (p *polls) every(ctx context.Context, group *guard.Group, every time.Duration, what string,
 	list func(context.Context) ([]market.Pair, error), ask func(context.Context, []market.Pair) (market.PairEvents, error),
 ) {
 	group.Go(func() error {

@@ -18,6 +18,7 @@ func Projections(refresh time.Duration) []Projection { return projections(refres
 type leftOut struct {
 	liquidations atomic.Int64 // that their rows have no room for
 	largeLate    atomic.Int64 // of what large orders are made of: see [market.LargeOrders.Late]
+	alerts       atomic.Int64 // that are not in force now: see [alertsOfDistributor]
 	largeRefused atomic.Int64 // large levels: see [market.LargeOrders.Refused]
 }
 

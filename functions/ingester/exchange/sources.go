@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/catalog"
@@ -110,7 +109,7 @@ func (p pushes) follow(ctx context.Context, _ engine.Position, sink engine.Sink[
 
 // followPairs delivers what the venue pushes of pairs until others are to be followed.
 func (p pushes) followPairs(ctx context.Context, pairs []market.Pair, sink engine.Sink[*Batch]) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error {
 		return p.stream(ctx, pairs, func(ctx context.Context, events *market.PairEvents) error {
 			return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{PairEvents: *events}})

@@ -10,9 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/data/followrequests"
@@ -155,7 +154,7 @@ const feedOverlap = 10 * time.Second
 
 // follow delivers until ctx ends or the sink fails.
 func (f wantedFeed) follow(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error {
 		var followed []market.Pair
 		var heard atomic.Int64                                   // when the venue pushed something last, ms

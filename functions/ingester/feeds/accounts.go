@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/channel"
@@ -253,13 +254,12 @@ func (as *accounts) run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	var polls sync.WaitGroup
-	defer polls.Wait()
+	polls, ctx := guard.WithContext(ctx)
 	var next time.Time
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return polls.Wait()
 		case <-tick.C:
 		}
 		began := time.Now()
@@ -267,7 +267,7 @@ func (as *accounts) run(ctx context.Context) error {
 			continue
 		}
 		for _, k := range as.startable() {
-			polls.Go(func() { as.poll(ctx, k) })
+			polls.Go(func() error { as.poll(ctx, k); return nil })
 		}
 		next = time.Now().Add(lookShare * time.Since(began))
 	}

@@ -13,9 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/channel"
@@ -179,7 +178,7 @@ func (b *books) run(ctx context.Context) error {
 	if b.Joined == nil {
 		return nil
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { return b.Joined.Run(ctx, b.publishJoined) })
 	group.Go(func() error {
 		tick := time.NewTicker(joinEvery)

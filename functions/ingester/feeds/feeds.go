@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/arrivals"
 	"quotary/shared/data/followrequests"
@@ -105,7 +105,7 @@ type Feeds struct {
 	keysUnread map[string]time.Time            // distributors whose keys the last look could not read, and since when
 	pastWaited bool                            // nobody waits for the past any longer
 
-	loads    sync.WaitGroup           // of what snapshots need, of what is refused, and of counts: at most one for each subscription, message, or distributor
+	loads    guard.Tasks              // of what snapshots need, of what is refused, and of counts: at most one for each subscription, message, or distributor
 	answered chan connections.Pending // what is to be forgotten
 }
 
@@ -202,7 +202,7 @@ func (f *Feeds) Run(ctx context.Context) error {
 	if err := f.restore(ctx); err != nil {
 		return unlessEnded(ctx, err)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { f.hub.Run(ctx); return nil })
 	group.Go(func() error { return f.follow(ctx) })
 	group.Go(func() error { return f.awaitPast(ctx) })
@@ -216,6 +216,7 @@ func (f *Feeds) Run(ctx context.Context) error {
 	group.Go(func() error { return f.remove(ctx) })
 	group.Go(func() error { return f.forget(ctx) })
 	group.Go(func() error { return f.save(ctx) })
+	group.Go(func() error { return f.loads.Watch(ctx) })
 	err := group.Wait()
 	f.loads.Wait() // they end with ctx
 	return err

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/guard"
 	"quotary/shared/backoff"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
@@ -407,7 +406,7 @@ func statFrame(addresses int, s hub.Stats) []byte {
 
 // forget deletes what was answered from the table.
 func (f *Feeds) forget(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	for range forgetAtOnce {
 		group.Go(func() error {
 			for {

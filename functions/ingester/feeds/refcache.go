@@ -1,11 +1,11 @@
 package feeds
 
 import (
+	"quotary/functions/ingester/guard"
+
 	"context"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // refCache is a reference cache: it keeps what was loaded for topics that need more
@@ -183,7 +183,7 @@ func (r *refCache[V]) complete(ctx context.Context, add func(key string) V, load
 		}
 	}
 	r.mu.Unlock()
-	var group errgroup.Group
+	var group guard.Group
 	group.SetLimit(atOnce)
 	for key, e := range missing {
 		group.Go(func() error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/guard"
 	"quotary/shared/gate/connections"
 )
 
@@ -144,15 +145,14 @@ const (
 func (f *Feeds) remove(ctx context.Context) error {
 	again := time.NewTicker(removeAgain)
 	defer again.Stop()
-	var turns sync.WaitGroup
-	defer turns.Wait()
+	turns, ctx := guard.WithContext(ctx)
 	for {
 		for r := f.removals.next(); r != nil; r = f.removals.next() {
-			turns.Go(func() { f.removals.ended(r, f.removeSome(ctx, r)) })
+			turns.Go(func() error { f.removals.ended(r, f.removeSome(ctx, r)); return nil })
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return turns.Wait()
 		case <-f.removals.wake:
 		case <-again.C:
 			f.removals.retry()

@@ -10,9 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/guard"
 	"quotary/shared/data/arrivals"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
@@ -138,7 +137,7 @@ func (r *replay) read(ctx context.Context, f *Feeds) error {
 	if r.incomplete = from.Before(oldest.Add(-arrivals.NotedAfter)) || r.since > 0 && from.Before(oldest); from.Before(oldest) {
 		from = oldest
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.SetLimit(replayReads)
 	for _, subject := range r.subjects {
 		group.Go(func() error { return r.readOne(ctx, subject, from) })

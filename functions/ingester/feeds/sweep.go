@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"quotary/functions/ingester/feeds/hub"
+	"quotary/functions/ingester/guard"
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/keys"
 )
@@ -31,7 +30,7 @@ const (
 // sweep ends the connections that must end, until ctx does. Its looks have
 // a goroutine each, so that a slow answer to one does not delay the others.
 func (f *Feeds) sweep(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	for _, look := range [...]struct {
 		every time.Duration
 		at    func(context.Context)
@@ -93,11 +92,11 @@ func (f *Feeds) sweepKeys(ctx context.Context) {
 	}
 	var mu sync.Mutex
 	unread := map[string]error{}
-	var group errgroup.Group
+	var group guard.Group
 	group.SetLimit(atOnce)
 	for distributor, all := range of {
 		group.Go(func() error {
-			if err := f.sweepKeysOf(ctx, distributor, all); err != nil {
+			if err := guard.Do(func() error { return f.sweepKeysOf(ctx, distributor, all) }); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				unread[distributor] = err
@@ -249,7 +248,7 @@ func (f *Feeds) sweepGone(ctx context.Context) {
 		probed[i] = c.conn()
 	}
 	f.mu.Unlock()
-	var group errgroup.Group
+	var group guard.Group
 	group.SetLimit(atOnce)
 	for _, c := range probed {
 		group.Go(func() error {
@@ -264,7 +263,9 @@ func (f *Feeds) sweepGone(ctx context.Context) {
 			return nil
 		})
 	}
-	_ = group.Wait() // the probes return no errors
+	if err := group.Wait(); err != nil { // the probes return no errors
+		f.Logger.Error("a probe of connections failed", "error", err.Error())
+	}
 }
 
 // probesALook is how many connections one look may probe.

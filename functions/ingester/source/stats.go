@@ -17,6 +17,8 @@ type Stats struct {
 	LastEvent  atomic.Int64 // time of the newest event, ms
 	LastSeen   atomic.Int64 // when the source last emitted anything, ms
 	Backlog    atomic.Int64 // about how many bytes of what happened before are still to be read
+	Crashes    atomic.Int64 // panics, after each of which it was begun again
+	Crashed    atomic.Int64 // when the last one was, ms
 	Failed     atomic.Bool  // it was stopped for good, as its checkpoint cannot be stored
 
 	// LinesPerSecond is how fast the file is read that is being read; 0 while none is.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"golang.org/x/sync/errgroup"
 
+	"quotary/functions/ingester/guard"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/text/jsonscan"
@@ -272,7 +272,7 @@ func (f *follower) connection(ctx context.Context) error {
 	queue := newEventQueue(eventsQueue)
 	answers := make(chan answer, f.Protocol.TopicsEach)
 	following := ctx
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	var books *keptBooks
 	if f.Books != nil {
 		books = f.keepBooks()

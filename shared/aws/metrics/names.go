@@ -71,6 +71,10 @@ const (
 	LargeOrdersLeftOut = "LargeOrdersLeftOut"
 )
 
+// AlertsNotInForce, of the domain exchange, is how many alerts are set up beyond those that one
+// distributor may have in force.
+const AlertsNotInForce = "AlertsNotInForce"
+
 // LiquidationsLeftOut, of the domains exchange and perp, is how many liquidations were left out, as
 // those of one pair and minute before them take all the room of a row.
 const LiquidationsLeftOut = "LiquidationsLeftOut"

@@ -92,7 +92,8 @@ func (s *Store) Add(ctx context.Context, distributor, key string, a *Alert) erro
 	case err != nil && !errors.Is(err, store.ErrDocumentExists):
 		return err
 	}
-	return s.changed(ctx, distributor, key)
+	_, err = s.changed(ctx, distributor, key)
+	return err
 }
 
 // Remove removes an alert of a sub-key of a distributor.
@@ -108,7 +109,38 @@ func (s *Store) Remove(ctx context.Context, distributor, key string, id int64) e
 	case err != nil:
 		return err
 	}
-	return s.changed(ctx, distributor, key)
+	// Whoever adds one meanwhile changes the revision behind its alert: then the key stays listed.
+	revision, err := s.changed(ctx, distributor, key)
+	if err != nil {
+		return err
+	}
+	for _, err := range s.alerts.List(ctx, key) {
+		return err // one is left, or it is not known
+	}
+	return s.unlist(ctx, key, revision)
+}
+
+// unlist takes a sub-key whose alerts are all gone out of those that have any, unless they have
+// changed since a revision.
+func (s *Store) unlist(ctx context.Context, key, revision string) error {
+	err := s.owners.Delete(ctx, shardOf(key), key, revision)
+	if errors.Is(err, store.ErrDocumentChanged) || errors.Is(err, store.ErrNoDocument) {
+		return nil
+	}
+	return err
+}
+
+// Forget removes all alerts of a sub-key that there is no longer, which was listed as owner.
+func (s *Store) Forget(ctx context.Context, key string, owner Owner) error {
+	for doc, err := range s.alerts.List(ctx, key) {
+		if err != nil {
+			return err
+		}
+		if err := s.alerts.Delete(ctx, key, doc.ID, doc.Revision); err != nil && !errors.Is(err, store.ErrNoDocument) {
+			return err
+		}
+	}
+	return s.unlist(ctx, key, owner.Revision)
 }
 
 // List returns the alerts of a sub-key, by id.
@@ -129,19 +161,18 @@ func (s *Store) List(ctx context.Context, key string) (list []Alert, err error) 
 	return list, nil
 }
 
-// changed says that the alerts of a sub-key are others.
-func (s *Store) changed(ctx context.Context, distributor, key string) error {
-	_, err := s.owners.Set(ctx, shardOf(key), key, dataset.JSON(Owner{Distributor: distributor}))
-	return err
+// changed says that the alerts of a sub-key are others, by a new revision.
+func (s *Store) changed(ctx context.Context, distributor, key string) (revision string, err error) {
+	return s.owners.Set(ctx, shardOf(key), key, dataset.JSON(Owner{Distributor: distributor}))
 }
 
-// Owner is a sub-key that has had alerts.
+// Owner is a sub-key that has alerts.
 type Owner struct {
 	Distributor string `json:"distributor"`
 	Revision    string `json:"-"` // another one whenever its alerts are others
 }
 
-// Owners returns the sub-keys that have had alerts.
+// Owners returns the sub-keys that have alerts.
 func (s *Store) Owners(ctx context.Context) (map[string]Owner, error) {
 	all := map[string]Owner{}
 	for shard := range shards {

@@ -3,11 +3,13 @@ package hyperliquid
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
@@ -109,8 +111,12 @@ func (a *Anchors) Follow(ctx context.Context, sink Sink) error {
 		}
 		for _, one := range f.due(wanted, time.Now()) {
 			questions.Go(func() {
-				if err := f.ask(ctx, one); source.SinkError(err) != nil {
-					stop(source.SinkError(err))
+				var crash *guard.Crash
+				err := guard.Do(func() error { return f.ask(ctx, one) })
+				if sunk := source.SinkError(err); sunk != nil {
+					stop(sunk)
+				} else if errors.As(err, &crash) {
+					stop(crash)
 				}
 			})
 		}

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
@@ -38,7 +37,7 @@ const (
 // Follow delivers contexts until ctx ends or the sink fails. It owns two goroutines, so that
 // nobody waits for the main dex while another does not answer, and ends after both.
 func (c *Contexts) Follow(ctx context.Context, sink Sink) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { return c.again(ctx, cmp.Or(c.Every, contextsEvery), sink, c.main) })
 	var silent silentDexs
 	group.Go(func() error {
@@ -87,7 +86,7 @@ func (c *Contexts) others(ctx context.Context, sink Sink, silent *silentDexs) er
 	if err != nil {
 		return err
 	}
-	asks, ctx := errgroup.WithContext(ctx)
+	asks, ctx := guard.WithContext(ctx)
 	asks.SetLimit(dexsAtOnce)
 	for _, dex := range dexs {
 		if dex == "" || silent.has(dex, time.Now()) {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"golang.org/x/sync/errgroup"
 
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
@@ -79,7 +79,7 @@ func (f *Feed) Follow(ctx context.Context, sink Sink) error {
 	}
 	f.known = map[subscription]bool{}
 	f.news = make(chan struct{}, 1)
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { return f.markets(ctx, sink) })
 	group.Go(func() error { return f.connections(ctx, sink) })
 	return group.Wait()
@@ -118,7 +118,7 @@ func (f *Feed) connection(ctx context.Context, budget *source.Budget, sink Sink)
 	take := func(ctx context.Context, d Delivery) error {
 		return source.OfSink(emit(ctx, time.Now(), &d, f.Stats, f.Log, sink))
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	subscribed := make(chan string, maxSubscriptions) // coins; room for all, so that subscribing never waits
 	group.Go(func() error { return f.subscribe(ctx, conn, budget, subscribed) })
 	group.Go(func() error { return heartbeat(ctx, conn, cmp.Or(f.Ping, pingEvery)) })

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
@@ -139,7 +138,7 @@ func (f *Funding) coins(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	traded := make([][]string, len(dexs))
-	asks, asking := errgroup.WithContext(ctx)
+	asks, asking := guard.WithContext(ctx)
 	asks.SetLimit(dexsAtOnce)
 	for i, dex := range dexs {
 		asks.Go(func() error {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"golang.org/x/sync/errgroup"
 
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/source"
 	"quotary/shared/backoff"
 	"quotary/shared/data/followrequests"
@@ -177,7 +177,7 @@ func (j *JoinedBooks) coins(g market.Grouping) map[string]bool {
 // Run calls take with every frame until ctx ends. Each grouping has a goroutine, and
 // take is called by all of them.
 func (j *JoinedBooks) Run(ctx context.Context, take func(JoinedBook, *market.Book)) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	for _, g := range market.Groupings {
 		group.Go(func() error { return j.follow(ctx, g, take) })
 	}
@@ -221,7 +221,7 @@ func (j *JoinedBooks) connection(ctx context.Context, g market.Grouping, take fu
 		return err
 	}
 	defer conn.CloseNow()
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := guard.WithContext(ctx)
 	group.Go(func() error { return j.subscribe(ctx, conn, g) })
 	group.Go(func() error { return heartbeat(ctx, conn, pingEvery) })
 	group.Go(func() error { return j.read(ctx, conn, g, take) })

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"quotary/functions/ingester/guard"
 	"quotary/shared/backoff"
 	"quotary/shared/market"
 	"quotary/shared/venue/wire"
@@ -54,7 +53,7 @@ func (f *Feed) look(ctx context.Context) (*market.Meta, []market.Mids, error) {
 		}
 	}
 	looks := make([]dexLook, len(dexs))
-	asks, asking := errgroup.WithContext(ctx)
+	asks, asking := guard.WithContext(ctx)
 	asks.SetLimit(dexsAtOnce)
 	for i, dex := range dexs {
 		if f.silent.has(dex, time.Now()) {
