@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"quotary/functions/ingester/guard"
 	"quotary/functions/ingester/objects"
 	"quotary/functions/ingester/source"
 	"quotary/shared/data/drop"
@@ -240,7 +241,9 @@ func (d *Drops[B]) read(ctx context.Context, o *dropObject, at *dropProgress, si
 	defer d.Stats.LinesPerSecond.Store(0)
 	err := drop.Lines(file, o.file, func(line int64, text []byte, err error) error {
 		if err == nil {
-			err = dataset.Append(batch, text, drop.Place{Time: o.put.UnixMilli(), File: o.file, Line: line})
+			err = guard.Do(func() error {
+				return dataset.Append(batch, text, drop.Place{Time: o.put.UnixMilli(), File: o.file, Line: line})
+			})
 		}
 		d.Stats.Lines.Add(1)
 		if err != nil {

@@ -31,12 +31,35 @@ import (
 // wordDrops takes lines that are each a JSON text of one word.
 var wordDrops = DropDataset[*words]{Name: "words", Append: func(to *words, line []byte, _ drop.Place) error {
 	var word string
+	if string(line) == poison {
+		panic("a line with a sting")
+	}
 	if err := json.Unmarshal(line, &word); err != nil || word == "" {
 		return errors.New("the line must be a word")
 	}
 	to.list = append(to.list, word)
 	return nil
 }}
+
+const poison = `"wasp"`
+
+// TestALineThatPanicsIsRefusedLikeOthers: its file is consumed all the same.
+func TestALineThatPanicsIsRefusedLikeOthers(t *testing.T) {
+	t.Parallel()
+	w := newDropWorld(t)
+	key := drop.Key("words", "a.ndjson")
+	w.put(key, []byte("\"ant\"\n"+poison+"\n\"ape\""))
+	if _, finished := w.live(1<<40, key); !finished {
+		t.Fatal("it never ends")
+	}
+	if got := w.words("a"); got != "ant,ape" {
+		t.Errorf("stored are %s", got)
+	}
+	r := w.report(key)
+	if r.Taken != 2 || r.Refused != 1 || len(r.Faults) != 1 || r.Faults[0].Line != 2 || !strings.Contains(r.Faults[0].Reason, "a line with a sting") {
+		t.Errorf("the report is %+v", r)
+	}
+}
 
 // dropWorld is tables and a bucket that outlive the processes of a test.
 type dropWorld struct {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"quotary/functions/ingester/guard"
 	"quotary/shared/market"
 	"quotary/shared/text/visible"
 	"quotary/shared/upstream"
@@ -22,7 +23,8 @@ import (
 // for every coin.
 var lineBounds = upstream.Bounds{Bytes: maxLine, Rows: 1_000_000}
 
-// readLine has the events of a line read, unless it has more rows than any. Nil reads fills.
+// readLine has the events of a line read, unless it has more rows than any. Nil reads fills. One
+// that makes its reader panic cannot be read either: else the file would end there for good.
 func readLine(read func(*market.Events, string, int64) (int, error), e *market.Events, line []byte, offset int64) (skipped int, err error) {
 	if len(line) > largeFrame {
 		if err := lineBounds.CheckRows(line); err != nil {
@@ -32,7 +34,14 @@ func readLine(read func(*market.Events, string, int64) (int, error), e *market.E
 	if read == nil {
 		read = readFills
 	}
-	return read(e, string(line), offset)
+	err = guard.Do(func() error {
+		skipped, err = read(e, string(line), offset)
+		return err
+	})
+	if crash := new(guard.Crash); errors.As(err, &crash) {
+		skipped++
+	}
+	return skipped, err
 }
 
 var errBlock = errors.New("a block is larger than any has been")
