@@ -66,7 +66,7 @@ func (in CommonKlinesIn) Span(time.Time) (start, end time.Time) { return time.Ti
 type IndicatorPairsIn struct {
 	CoinType Key `query:"coinType" required:"true" example:"bitcoin"` // key of the coin, or its short name
 
-	// the indicator; there are pairs of fundflow, bsv, ftbs, tvolume, position, fr, lsur and aili
+	// the indicator; the guide's page of indicators says of which pairs there are rows of each
 	IndicatorKey string `query:"indicator_key" required:"true" enum:"fundflow|ttsi|ttmu|position|lsur|tvolume|ftbs|basis|mlr|bsv|fr|aibst|aili|aiaggtrade"`
 }
 

@@ -2,7 +2,7 @@ package catalog
 
 import "time"
 
-// The endpoints of the family Signal. Those that are planned are specified, without a handler yet.
+// The endpoints of the family Signal.
 var (
 	// Lists the alerts of the calling key that went off, newest first.
 	FiredAlerts = route[FiredAlertsIn, FiredAlertList]("GET", "/v2/signal/signalAlert", Signal, anyLevel, EnvelopeA).needs(ExchangeKlines)
