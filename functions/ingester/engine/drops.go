@@ -239,7 +239,7 @@ func (d *Drops[B]) read(ctx context.Context, o *dropObject, at *dropProgress, si
 	file := &objectReader{ctx: ctx, objects: d.Objects, bucket: d.Bucket, object: o}
 	size, last, p := 0, at.Line, newPace(before, time.Now())
 	defer d.Stats.LinesPerSecond.Store(0)
-	err := drop.Lines(file, o.file, func(line int64, text []byte, err error) error {
+	err := drop.Lines(ctx, file, o.file, func(line int64, text []byte, err error) error {
 		if err == nil {
 			err = guard.Do(func() error {
 				return dataset.Append(batch, text, drop.Place{Time: o.put.UnixMilli(), File: o.file, Line: line})

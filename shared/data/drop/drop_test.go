@@ -3,6 +3,7 @@ package drop_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 
 // read returns the lines of a file as "<number> <text>", and the error at its end.
 func read(text, file string) (lines []string, err error) {
-	err = drop.Lines(strings.NewReader(text), file, func(line int64, text []byte, err error) error {
+	err = drop.Lines(context.Background(), strings.NewReader(text), file, func(line int64, text []byte, err error) error {
 		if err != nil {
 			text = []byte(err.Error())
 		}
@@ -78,13 +79,13 @@ func TestAFileThatCannotBeUnpackedIsFinal(t *testing.T) {
 		}
 		for _, file := range []string{"a.gz", "a"} {
 			transfer := io.MultiReader(strings.NewReader(archive[:cut]), iotest.ErrReader(fmt.Errorf("cut off: %w", io.ErrUnexpectedEOF)))
-			if err := drop.Lines(transfer, file, func(int64, []byte, error) error { return nil }); err == nil || drop.Final(err) != "" {
+			if err := drop.Lines(context.Background(), transfer, file, func(int64, []byte, error) error { return nil }); err == nil || drop.Final(err) != "" {
 				t.Errorf("a transfer that broke off after %d bytes: %v", cut, err)
 			}
 		}
 	}
 	broken := errors.New("broken")
-	err := drop.Lines(strings.NewReader("a\nb\n"), "a", func(int64, []byte, error) error { return broken })
+	err := drop.Lines(context.Background(), strings.NewReader("a\nb\n"), "a", func(int64, []byte, error) error { return broken })
 	if !errors.Is(err, broken) || drop.Final(err) != "" {
 		t.Errorf("the error of a line: %v", err)
 	}
@@ -187,7 +188,7 @@ func BenchmarkDrop(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		taken := 0
-		err := drop.Lines(bytes.NewReader(text.Bytes()), "a", func(_ int64, text []byte, err error) error {
+		err := drop.Lines(context.Background(), bytes.NewReader(text.Bytes()), "a", func(_ int64, text []byte, err error) error {
 			if err != nil {
 				return err
 			}
@@ -201,3 +202,26 @@ func BenchmarkDrop(b *testing.B) {
 	}
 	b.ReportMetric(float64(lines*b.N)/b.Elapsed().Seconds(), "lines/s")
 }
+
+// TestAFileOfBlankLinesEndsWithItsReader: a few kilobytes are unpacked to very many.
+func TestAFileOfBlankLinesEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	read := 0
+	blank := readerFunc(func(p []byte) (int, error) {
+		read += len(p)
+		for i := range p {
+			p[i] = '\n'
+		}
+		return len(p), nil
+	})
+	err := drop.Lines(ended, blank, "a", func(int64, []byte, error) error { return nil })
+	if !errors.Is(err, context.Canceled) || drop.Final(err) != "" || read > 4*drop.MaxLine {
+		t.Errorf("it ended with %v behind %d bytes", err, read)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 const (
 	MaxLine = 1 << 20 // bytes, of a line
 	MaxFile = 4 << 30 // bytes, of a file when it is unpacked
+
+	linesAtOnce = 10_000 // that are read between two looks at whether to end
 )
 
 // ErrTooLarge is a file that is larger than MaxFile: what lies before was read.
@@ -29,9 +32,9 @@ var errLongLine = fmt.Errorf("the line is longer than %d MiB", MaxLine>>20)
 // others. It holds one line in memory.
 //
 // The file is unpacked where its name ends with .gz. The error is that of r or of
-// each, or why the file can never be read ([Final]). A reader whose transfer broke off
+// each, why ctx ended, or why the file can never be read ([Final]). A reader whose transfer broke off
 // says so by another error than io.EOF and io.ErrUnexpectedEOF themselves.
-func Lines(r io.Reader, file string, each func(line int64, text []byte, err error) error) error {
+func Lines(ctx context.Context, r io.Reader, file string, each func(line int64, text []byte, err error) error) error {
 	if strings.HasSuffix(file, ".gz") {
 		unpacked, err := gzip.NewReader(r)
 		if err != nil {
@@ -42,6 +45,9 @@ func Lines(r io.Reader, file string, each func(line int64, text []byte, err erro
 	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
 	reader := bufio.NewReaderSize(limited, MaxLine+2) // a line with its end
 	for line := int64(1); ; line++ {
+		if line%linesAtOnce == 0 && ctx.Err() != nil { // of what is packed little is left to be fetched
+			return context.Cause(ctx)
+		}
 		text, err := reader.ReadSlice('\n')
 		long := errors.Is(err, bufio.ErrBufferFull)
 		for errors.Is(err, bufio.ErrBufferFull) {
