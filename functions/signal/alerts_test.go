@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/alerts"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
+	"quotary/shared/gate/keys"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
@@ -96,6 +97,24 @@ func TestAnAlertIsSetUpListedAndRemoved(t *testing.T) {
 	}
 	if after := must.Get(w.alerts.Owners(t.Context()))(t)[w.SubKey.AccessKey]; after.Revision == before.Revision {
 		t.Error("nobody is told that an alert is gone")
+	}
+}
+
+func TestAlertsOfAnotherKeyAreNeitherListedNorRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	done(t, w.add(t, "ma:1440:single_ma", pair))
+	mine := w.list(t)
+	other := w.Issue(t, w.Primary, keys.NewSubKey{Name: "another"})
+	if got := apitest.Data[catalog.SetAlertList](t, w.Get(t, other, base+"getSignalAlertSetList")); len(got.List) != 0 || got.Count != "0" {
+		t.Errorf("another key is shown %+v", got)
+	}
+	target := base + "delSignalAlert?id=" + mine.List[0].ID
+	if result := apitest.Data[catalog.AlertResult](t, w.Get(t, other, target)).Result; result != "false" {
+		t.Errorf("another key removes it: %s", result)
+	}
+	if got := w.list(t); len(got.List) != 1 || got.List[0].ID != mine.List[0].ID {
+		t.Errorf("left are %+v", got)
 	}
 }
 
