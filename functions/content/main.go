@@ -31,6 +31,7 @@ func main() {
 func register(f *api.Family, log *store.Log, views *store.Views, clock func() time.Time) {
 	(&reader{log: log, newest: news.Published.Open(views, clock)}).register(f)
 	(&airdropHandlers{log: log, newest: airdrops.Published.Open(views, clock)}).register(f)
+	openReadings(views, clock).register(f)
 	shorts := openFlashes(log, views, clock)
 	shorts.register(f)
 	(&postHandlers{flashHandlers: shorts, memberView: members.Published.Open(views, clock)}).register(f)

@@ -18,6 +18,7 @@ type reader struct {
 
 func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.NewsList, r.newsList)
+	api.Handle(f, catalog.NewsFeed, r.newsFeed)
 	api.Handle(f, catalog.NewsDetail, r.newsDetail)
 }
 

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/xml"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 
 const (
 	listPath   = "/v2/content/news-list"
+	feedPath   = "/v2/content/square/market/news-list"
 	detailPath = "/v2/content/news-detail"
 
 	published = int64(1_795_000_000) // s
@@ -51,6 +54,37 @@ func TestNewsAreListedNewestFirst(t *testing.T) {
 	plain.Author, plain.Cover, plain.Avatar, plain.Describe, plain.Published = "", "", "", "", 0
 	w := newWorld(t, article(1, news.English, "Fees & funding < 1 %"), chinese, plain)
 	w.Get(t, w.SubKey, listPath).Golden(t, "news-list")
+}
+
+// The same list is a feed that a reader of RSS takes.
+func TestNewsAreAFeed(t *testing.T) {
+	t.Parallel()
+	linked, hostile, plain := article(1, news.English, "Fees & funding < 1 %"), article(2, news.Chinese, "]]></title><script>\x00比特币"), article(3, news.English, "Nothing else")
+	linked.Link = "https://news.example/1?a=1&b=2"
+	plain.Author, plain.Describe = "", ""
+	w := newWorld(t, linked, hostile, plain)
+	w.Get(t, w.SubKey, feedPath+"?page=2&pageSize=2").Golden(t, "news-feed")
+	for query, want := range map[string][]int64{"": {plain.ID, hostile.ID, linked.ID}, "?page=2&pageSize=2": {linked.ID}, "?page=9": nil} {
+		a := w.Get(t, w.SubKey, feedPath+query)
+		var feed struct {
+			Version string `xml:"version,attr"`
+			Items   []struct {
+				Title, Link, Description, PubDate, Author string
+				GUID                                      int64 `xml:"guid"`
+			} `xml:"channel>item"`
+		}
+		if err := xml.Unmarshal(a.Body, &feed); err != nil || a.Header["Content-Type"] != "application/rss+xml; charset=utf-8" || feed.Version != "2.0" {
+			t.Fatalf("%v: %v %s", err, a.Header, a.Body)
+		}
+		var got []int64
+		for _, item := range feed.Items {
+			got = append(got, item.GUID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d, want %d", query, got, want)
+		}
+	}
+	w.Get(t, w.SubKey, feedPath+"?pageSize=21").Refused(t, http.StatusBadRequest, "pageSize", "20")
 }
 
 func TestPagesOfNewsAreBoundedAndEndEmpty(t *testing.T) {

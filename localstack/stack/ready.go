@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -250,6 +251,9 @@ func Shows(answer client.Answer) bool {
 	case http.StatusOK:
 	default:
 		return false
+	}
+	if bytes.HasPrefix(answer.Body, []byte("<?xml")) {
+		return bytes.Contains(answer.Body, []byte("<item>"))
 	}
 	var data json.RawMessage
 	if err := answer.Data(&data); err != nil {

@@ -129,6 +129,7 @@ var (
 	ContentFlashes  = dataset(Dataset{Name: "flashes", Domain: ContentDomain, Holds: "flashes", Takes: "a vendor of flashes, announcements of exchanges, exchanges or drops of flashes"})
 	ContentPosts    = dataset(Dataset{Name: "posts", Domain: ContentDomain, Holds: "posts", Takes: "drops of posts"})
 	ContentMembers  = dataset(Dataset{Name: "members", Domain: ContentDomain, Holds: "authors of posts", Takes: "drops of their authors"})
+	ContentReadings = dataset(Dataset{Name: "readings", Domain: ContentDomain, Holds: "readings of coins", Takes: "exchanges or the perpetual exchange"})
 	ContentAirdrops = dataset(Dataset{Name: "airdrops", Domain: ContentDomain, Holds: "airdrops", Takes: "announcements of exchanges or drops of airdrops"})
 )
 

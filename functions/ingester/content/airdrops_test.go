@@ -19,6 +19,7 @@ import (
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/members"
 	"quotary/shared/data/news"
+	"quotary/shared/data/readings"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -49,7 +50,7 @@ func TestOnlyTheNewestAirdropsAreListed(t *testing.T) {
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
-		return &Batch{News: make([]news.Item, 1), Airdrops: make([]airdrops.Airdrop, 1), Flashes: make([]flashes.Flash, 1), Members: make([]members.Member, 1)}
+		return &Batch{News: make([]news.Item, 1), Airdrops: make([]airdrops.Airdrop, 1), Flashes: make([]flashes.Flash, 1), Members: make([]members.Member, 1), Readings: make([]readings.Reading, 1)}
 	}
 	b := full()
 	b.Merge(full())

@@ -5,6 +5,7 @@ import (
 	"quotary/shared/data/flashes"
 	"quotary/shared/data/members"
 	"quotary/shared/data/news"
+	"quotary/shared/data/readings"
 )
 
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
@@ -13,6 +14,7 @@ type Batch struct {
 	Airdrops []airdrops.Airdrop
 	Flashes  []flashes.Flash
 	Members  []members.Member
+	Readings []readings.Reading
 }
 
 // NewBatch returns an empty batch.
@@ -28,7 +30,10 @@ func (b *Batch) Merge(later *Batch) {
 	b.Airdrops = append(b.Airdrops, later.Airdrops...)
 	b.Flashes = append(b.Flashes, later.Flashes...)
 	b.Members = append(b.Members, later.Members...)
+	b.Readings = append(b.Readings, later.Readings...)
 }
 
 // Len is the number of events.
-func (b *Batch) Len() int { return len(b.News) + len(b.Airdrops) + len(b.Flashes) + len(b.Members) }
+func (b *Batch) Len() int {
+	return len(b.News) + len(b.Airdrops) + len(b.Flashes) + len(b.Members) + len(b.Readings)
+}

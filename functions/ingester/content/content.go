@@ -1,7 +1,7 @@
 // Package content is the domain of what people write: news, flashes, posts, announcements of
-// exchanges and airdrops. Its sources are the feeds of publishers, the exchanges and the vendor
+// exchanges and airdrops, and of what programs word for them. Its sources are the feeds of publishers, the exchanges and the vendor
 // of flashes that the operator names ([Settings]), drops ([Drops]), and the markets themselves (package
-// marketflash); the package engine runs it.
+// marketflash) with the K-lines of coins; the package engine runs it.
 //
 // # What is written, and who reads it
 //
@@ -16,6 +16,7 @@
 //	log members           one row each entry of an author of posts: the view is folded from them
 //	view members          the authors of posts: social/members
 //	view flashes          the newest flashes and posts: newsflash, flashList, newsflash/list, social/latest
+//	view readings         what indicators say of each coin: ai-coins
 //
 // # Adding a projection
 //
@@ -76,7 +77,7 @@ func (c Config) pipeline() *engine.Pipeline[*Batch] {
 	client := feeds.NewClient()
 	projections, logs := Projections()
 	return &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: logs, Projections: projections, Holds: holds, Logger: c.Logger,
-		Sources: slices.Concat(c.sources(client), c.blockBeatsSources(client), c.announcementSources(), []engine.Source[*Batch]{c.drops(), c.markets()})}
+		Sources: slices.Concat(c.sources(client), c.blockBeatsSources(client), c.announcementSources(), []engine.Source[*Batch]{c.drops(), c.markets(), c.readings()})}
 }
 
 // drops is the source of files that operators load.

@@ -20,6 +20,9 @@ func holds(b *Batch, say func(catalog.Need)) {
 	if len(b.Members) > 0 {
 		say(catalog.ContentMembers.On(""))
 	}
+	if len(b.Readings) > 0 {
+		say(catalog.ContentReadings.On(""))
+	}
 	if len(b.Airdrops) > 0 {
 		say(catalog.ContentAirdrops.On(""))
 	}

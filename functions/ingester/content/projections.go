@@ -9,7 +9,7 @@ type Projection = engine.Projection[*Batch]
 // leaves out what its projection knows to be stored.
 func Projections() ([]Projection, []engine.Log[*Batch]) {
 	news := newNewest()
-	return []Projection{news, airdropEntries.newView(), flashEntries.newView(), newFlashIndex(), memberEntries.newView()},
+	return []Projection{news, airdropEntries.newView(), flashEntries.newView(), newFlashIndex(), memberEntries.newView(), newReadings()},
 		[]engine.Log[*Batch]{news.log(), airdropEntries.log(), flashEntries.log(), memberEntries.log()}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/testing/must"
 )
@@ -49,7 +50,11 @@ func (a Answer) Naming(random map[string]string) Answer {
 func (a Answer) Golden(t testing.TB, name string) {
 	t.Helper()
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, a.Body, "", "  "); err != nil {
+	body := a.Body
+	if a.Header["Content-Type"] != "application/json" { // as a text
+		body = must.Get(api.Encode(string(a.Body)))(t)
+	}
+	if err := json.Indent(&indented, body, "", "  "); err != nil {
 		t.Fatalf("%s is not JSON: %v: %.200s", name, err, a.Body)
 	}
 	indented.WriteByte('\n')

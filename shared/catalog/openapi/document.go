@@ -104,7 +104,7 @@ func (d *document) operation(e *catalog.Endpoint) Object {
 }
 
 func (d *document) success(e *catalog.Endpoint) Object {
-	success := Object{"description": "success", "content": jsonContent(d.answer(e))}
+	success := Object{"description": "success", "content": content(e, d.answer(e))}
 	if sent := partHeaders(e); len(sent) > 0 {
 		success["headers"] = sent
 	}
@@ -271,8 +271,24 @@ func signatureSchemes() Object {
 	return schemes
 }
 
-func jsonContent(schema Object) Object {
-	return Object{"application/json": Object{"schema": schema}}
+func jsonContent(schema Object) Object { return Object{jsonMedia: Object{"schema": schema}} }
+
+const jsonMedia = "application/json"
+
+// content is that of an answer of a schema.
+func content(e *catalog.Endpoint, schema Object) Object {
+	return Object{media(e): Object{"schema": schema}}
+}
+
+// media is the type of an answer: JSON unless its own type says otherwise.
+func media(e *catalog.Endpoint) string {
+	if e.Out == nil {
+		return jsonMedia
+	}
+	if of, ok := reflect.Zero(e.Out).Interface().(interface{ MediaType() string }); ok {
+		return of.MediaType()
+	}
+	return jsonMedia
 }
 
 func reference(name string) Object { return Object{"$ref": "#/components/schemas/" + name} }

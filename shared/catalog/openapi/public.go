@@ -115,7 +115,7 @@ func (d *document) describe(e *catalog.Endpoint, examples []Example) Object {
 			}
 		}
 		if len(shown) > 0 {
-			content["application/json"].(Object)["examples"] = shown
+			content[jsonMedia].(Object)["examples"] = shown
 		}
 		_, must := body["required"]
 		_, varied := body["oneOf"]
@@ -147,12 +147,12 @@ func (d *document) responses(e *catalog.Endpoint, examples []Example) Object {
 		return out
 	}
 	delete(out, "501")
-	content, shown := jsonContent(d.answer(e)), Object{}
+	content, shown := content(e, d.answer(e)), Object{}
 	for _, example := range examples {
 		shown[example.Name] = Object{"value": example.Answer}
 	}
 	if len(shown) > 0 {
-		content["application/json"].(Object)["examples"] = shown
+		content[media(e)].(Object)["examples"] = shown
 	}
 	sent := partHeaders(e)
 	sent["X-Request-Id"] = headerReference("X-Request-Id")
@@ -261,7 +261,7 @@ func refusals() Object {
 		default: // no header of its own
 		}
 		content := jsonContent(reference(Error))
-		content["application/json"].(Object)["example"] = catalog.NewErrorBody(reason, text, "0f3c1a52-5a3e-4a59-9d0c-2f4c1f0f6a11")
+		content[jsonMedia].(Object)["example"] = catalog.NewErrorBody(reason, text, "0f3c1a52-5a3e-4a59-9d0c-2f4c1f0f6a11")
 		out[strconv.Itoa(reason.Status())] = Object{"description": text, "headers": sent, "content": content}
 	}
 	return out

@@ -201,6 +201,30 @@ func (v View) Page(page, size int) (coins []Coin, total int) {
 	return v.Coins[min((page-1)*size, total):min(page*size, total)], total
 }
 
+// Named is a coin with the short name by which [market.Pair.Coin] calls it: "" where another coin
+// with the same one is listed before it, as the pairs are of that one.
+type Named struct {
+	Coin
+	Pairs string
+}
+
+// ByKey is the view, read as the coins that are listed by their keys.
+var ByKey = store.ViewType[map[string]Named]{Name: Name, Period: Published.Period, Read: func(body []byte) (map[string]Named, error) {
+	v, err := Published.Decode(body)
+	named, taken := make(map[string]Named, len(v.Coins)), map[string]bool{}
+	for _, c := range v.Coins {
+		if c.hidden() {
+			continue
+		}
+		short := market.CoinOfBase(c.Show())
+		if taken[short] {
+			short = ""
+		}
+		taken[short], named[c.Key] = true, Named{c, short}
+	}
+	return named, err
+}}
+
 // Published is how the view is stored. Names change seldom.
 var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Coins, order)

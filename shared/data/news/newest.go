@@ -22,6 +22,7 @@ type Heading struct {
 	Title    string   `json:"title"`
 	Describe string   `json:"describe"`
 	Cover    string   `json:"cover"`
+	Link     string   `json:"link,omitempty"`
 	Source   string   `json:"source"`
 	Author   string   `json:"author"`
 	Avatar   string   `json:"avatar"`
@@ -35,7 +36,7 @@ type Heading struct {
 func HeadingOf(i *Item) Heading {
 	return Heading{
 		ID: i.ID, Owner: Subject(i.Source, i.Key), Digest: digest(i), Language: i.Language, Title: i.Title, Describe: i.Describe,
-		Cover: i.Cover, Source: i.Source, Author: i.Author, Avatar: i.Avatar, Published: i.Published, Seen: i.Seen, FirstSeen: i.FirstSeen,
+		Cover: i.Cover, Link: i.Link, Source: i.Source, Author: i.Author, Avatar: i.Avatar, Published: i.Published, Seen: i.Seen, FirstSeen: i.FirstSeen,
 	}
 }
 
