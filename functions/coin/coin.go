@@ -4,21 +4,20 @@ import (
 	"context"
 	"time"
 
-	"quotary/shared/api"
 	"quotary/shared/catalog"
 	"quotary/shared/data/coins"
-	"quotary/shared/data/cointickers"
+	"quotary/shared/service/coinprices"
 	"quotary/shared/store"
 )
 
 // reader holds what the handlers read.
 type reader struct {
-	coins   *store.View[coins.View]
-	tickers *store.View[cointickers.View]
+	coins  *store.View[coins.View]
+	prices *coinprices.Prices
 }
 
 func newReader(views *store.Views, clock func() time.Time) *reader {
-	return &reader{coins: coins.Published.Open(views, clock), tickers: cointickers.Published.Open(views, clock)}
+	return &reader{coins: coins.Published.Open(views, clock), prices: coinprices.Open(views, clock)}
 }
 
 // list returns a page of all coins.
@@ -37,17 +36,16 @@ func (r *reader) list(ctx context.Context, in catalog.CoinListIn) (catalog.Paged
 	return out, nil
 }
 
-// prices returns the tickers of coins, in the order of the request, each once.
-func (r *reader) prices(ctx context.Context, in catalog.CoinTickersIn) ([]catalog.CoinTicker, error) {
-	v, err := store.OrZero(r.tickers.Get(ctx))
+// tickers returns the tickers of coins, in the order of the request, each once.
+func (r *reader) tickers(ctx context.Context, in catalog.CoinTickersIn) ([]catalog.CoinTicker, error) {
+	now, err := r.prices.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	oldest := api.Now(ctx).Add(-cointickers.MaxAge).UnixMilli()
 	list := make([]catalog.CoinTicker, 0, len(in.CoinList))
 	for _, key := range in.CoinList {
-		t, known := v.Lookup(string(key))
-		if !known || t.Time < oldest {
+		t, known := now.Ticker(string(key))
+		if !known {
 			continue
 		}
 		list = append(list, catalog.CoinTicker{

@@ -23,5 +23,8 @@ func main() {
 
 func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.CoinList, r.list)
-	api.Handle(f, catalog.CoinTickers, r.prices)
+	api.Handle(f, catalog.CoinTickers, r.tickers)
+	api.Handle(f, catalog.CoinSearch, r.search)
+	api.Handle(f, catalog.CoinSearchOld, r.search)
+	api.Handle(f, catalog.CoinConfigs, r.configs)
 }

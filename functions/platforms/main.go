@@ -24,4 +24,5 @@ func main() {
 func (r *reader) register(f *api.Family) {
 	api.Handle(f, catalog.PlatformList, r.list)
 	api.Handle(f, catalog.PlatformTickers, r.inflow)
+	api.Handle(f, catalog.ThemeCoins, r.themeCoins)
 }

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/data/rates"
 	"quotary/shared/data/tickers"
 	"quotary/shared/market"
+	"quotary/shared/service/coinprices"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
 )
@@ -26,6 +27,7 @@ type reader struct {
 	rates  *store.View[rates.View]
 	spoken *delivered.Reader
 	day    *klines.LastDay // of the perpetual exchange
+	prices *coinprices.Prices
 }
 
 // dayFor is how long the last 24 hours of the perpetual exchange are kept: they are those of
@@ -35,7 +37,7 @@ const dayFor = time.Minute
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
 	return &reader{
 		pairs: pairs.Published.Open(views, clock), perps: tickers.Published.Open(views, clock), flows: platformflows.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
-		spoken: delivered.Open(views, clock), day: klines.NewLastDay(series, clock, dayFor),
+		spoken: delivered.Open(views, clock), day: klines.NewLastDay(series, clock, dayFor), prices: coinprices.Open(views, clock),
 	}
 }
 

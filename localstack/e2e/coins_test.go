@@ -72,7 +72,8 @@ func told(r coinsite.Row) coinTicker {
 }
 
 // TestAKeyIsCheckedByThePriceOfBitcoin is what clients do before they store a key:
-// the answer is there as soon as the stack is, and holds the source's figures exactly.
+// the answer is there as soon as the stack is, and holds the source's figures exactly, but for the
+// price of what trades on a followed exchange: that is its pair's.
 func TestAKeyIsCheckedByThePriceOfBitcoin(t *testing.T) {
 	t.Parallel()
 	if world.Coins == nil {
@@ -88,10 +89,21 @@ func TestAKeyIsCheckedByThePriceOfBitcoin(t *testing.T) {
 		if len(got) != 3 {
 			return false
 		}
-		for i, id := range []string{"simulated-coin-255", "bitcoin", "ethereum"} {
+		for i, coin := range []struct{ id, pair string }{{"simulated-coin-255", ""}, {"bitcoin", "btcusdt:binance"}, {"ethereum", "ethusdt:binance"}} {
 			matches := false
-			for _, row := range world.Coins.Served(id) {
-				matches = matches || told(row) == got[i]
+			for _, row := range world.Coins.Served(coin.id) {
+				want := told(row)
+				if coin.pair != "" {
+					want.PriceUSD, want.PriceCNY = got[i].PriceUSD, got[i].PriceCNY
+					want.Degree24hUSD, want.Degree24hCNY = got[i].Degree24hUSD, got[i].Degree24hCNY
+				}
+				matches = matches || want == got[i]
+			}
+			if coin.pair != "" {
+				pair := data[[]struct {
+					Last string `json:"last_raw"`
+				}](t, call(t, 200, key, "GET", "/v2/trading-pair/ticker?key_list="+coin.pair, nil))
+				matches = matches && len(pair) == 1 && pair[0].Last == got[i].PriceUSD
 			}
 			if !matches {
 				return false

@@ -1,7 +1,6 @@
 package catalog
 
-// The endpoints of the family Platforms. Those that are planned are specified, without a
-// handler yet.
+// The endpoints of the family Platforms.
 var (
 	// Lists the platforms.
 	PlatformList = route[PlatformListIn, []PlatformName]("GET", "/v2/market", Platforms, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades)
@@ -9,7 +8,7 @@ var (
 	PlatformTickers = route[PlatformTickersIn, []PlatformTicker]("GET", "/v2/market/ticker", Platforms, anyLevel, EnvelopeA).needs(ExchangePairs, VenueTrades).begins()
 
 	// Lists the coins of a theme with their prices.
-	_ = planned("GET", "/v2/market/hotTabCoins", Platforms, anyLevel, EnvelopeA)
+	ThemeCoins = route[ThemeCoinsIn, ThemeCoinList]("GET", "/v2/market/hotTabCoins", Platforms, anyLevel, EnvelopeA).needs(ReferenceCoins)
 )
 
 var _ = does(Platforms, readSeries, readViews)
@@ -41,4 +40,31 @@ type PlatformTicker struct {
 	MarketKey    string `json:"market_key"`   // key of the platform, as it was asked for
 	FundNetInCNY string `json:"fundNetInCny"` // in yuan, with the European Central Bank's reference rate
 	FundNetInUSD string `json:"fundNetInUsd"` // in US dollars, where a stablecoin counts as one dollar
+}
+
+// ThemeCoinsIn selects a theme and a currency.
+type ThemeCoinsIn struct {
+	// theme: gamefi, anonymous, market (coins of exchanges), web, newcoin, stable or defi; an
+	// unknown one has no coins. Which coins it has, the source of prices says, but for web and
+	// newcoin, and an operator's drops
+	Key      Key    `query:"key" required:"true" example:"defi"`
+	Currency string `query:"currency" default:"cny" enum:"cny|usd"` // currency of the money: yuan or US dollars
+}
+
+// ThemeCoinList has the coins of a theme.
+type ThemeCoinList struct {
+	List []ThemeCoin `json:"list"` // the largest first, by market value
+}
+
+// ThemeCoin is a coin of a theme. Figures are exact decimals as text, null where they are not known.
+type ThemeCoin struct {
+	Key       string  `json:"key"`       // key that names the coin in requests
+	Logo      string  `json:"logo"`      // address of its logo; empty where none is known
+	Show      string  `json:"show"`      // short name, such as BTC
+	CNName    string  `json:"cn_name"`   // name in Chinese; empty where none is known
+	ENName    string  `json:"en_name"`   // name in English; empty where none is known
+	Price     *string `json:"price"`     // price of one coin, as in /v2/coin/ticker; null where it is not known
+	Vol24H    *string `json:"vol24H"`    // coins that were traded in 24 hours; null where it is not known
+	Trade24H  *string `json:"trade24H"`  // value of what was traded in 24 hours; null where it is not known
+	Degree24H *string `json:"degree24H"` // change of the price in 24 hours, percent; null where it is not known
 }

@@ -11,11 +11,22 @@ type CoinMarket struct {
 	Rank   int64  // by market value, from 1; 0 where it is not known
 	Time   int64  // when the figures were made, ms
 
+	Image       string // address of its logo
+	Supply      string // coins in circulation
+	Issued      string // coins that there will ever be, else those that there are
+
 	Price       string // of one coin
 	Degree24h   string // change of the price in 24 hours, percent
 	Degree7d    string // change of the price in seven days, percent
 	MarketCap   string // price x circulating supply
 	Turnover24h string // what was traded in 24 hours
+}
+
+// CoinTheme is the coins of a theme, of which clients ask for the coins: the largest first.
+type CoinTheme struct {
+	Key   string // e.g. defi
+	Time  int64  // when it was asked for, ms
+	Coins []string
 }
 
 // DayRates are the reference rates of one day: units of a currency for one euro.

@@ -11,6 +11,7 @@ import (
 // Batch is what the domain's sources emit. It belongs to one goroutine at a time.
 type Batch struct {
 	Coins      []market.CoinMarket
+	Themes     []market.CoinTheme
 	Rates      []market.DayRates
 	Entries    []coins.Dropped
 	Indices    []indices.DayEntry
@@ -30,6 +31,7 @@ func (b *Batch) Merge(later *Batch) {
 		return
 	}
 	b.Coins = append(b.Coins, later.Coins...)
+	b.Themes = append(b.Themes, later.Themes...)
 	b.Rates = append(b.Rates, later.Rates...)
 	b.Entries = append(b.Entries, later.Entries...)
 	b.Indices = append(b.Indices, later.Indices...)
@@ -41,6 +43,6 @@ func (b *Batch) Merge(later *Batch) {
 
 // Len is the number of events.
 func (b *Batch) Len() int {
-	return len(b.Coins) + len(b.Rates) + len(b.Entries) + len(b.Indices) + len(b.Filings) + len(b.Companies) +
+	return len(b.Coins) + len(b.Themes) + len(b.Rates) + len(b.Entries) + len(b.Indices) + len(b.Filings) + len(b.Companies) +
 		len(b.Treasuries) + len(b.Held)
 }

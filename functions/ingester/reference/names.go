@@ -28,13 +28,14 @@ var storedCoins = []engine.Fold[*Batch]{{Dataset: coins.Name, Append: func(to *B
 // coinNames keeps the view of what coins are called: of each coin the newest listing
 // by the source of prices, and the entry of the last place in a drop.
 type coinNames struct {
-	coins map[string]coins.Coin
-	time  int64 // of the newest listing, ms
+	coins  map[string]coins.Coin
+	themes map[string]coins.Theme
+	time   int64 // of the newest listing, ms
 }
 
 // newCoinNames is folded from what was dropped. The source of prices is asked again.
 func newCoinNames() Projection {
-	return engine.KeepView(coins.Published, func() *coinNames { return &coinNames{coins: map[string]coins.Coin{}} }).FoldedFrom(storedCoins)
+	return engine.KeepView(coins.Published, func() *coinNames { return &coinNames{coins: map[string]coins.Coin{}, themes: map[string]coins.Theme{}} }).FoldedFrom(storedCoins)
 }
 
 // Restore takes the coins from the view.
@@ -43,6 +44,9 @@ func (p *coinNames) Restore(v coins.View) error {
 	for _, c := range v.Coins {
 		p.coins[c.Key] = c
 	}
+	for _, theme := range v.Themes {
+		p.themes[theme.Key] = theme
+	}
 	return nil
 }
 
@@ -50,6 +54,12 @@ func (p *coinNames) Restore(v coins.View) error {
 func (p *coinNames) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Coins {
 		changed = p.list(&b.Coins[i]) || changed
+	}
+	for _, t := range b.Themes {
+		theme := coins.Theme(t)
+		if have, ok := p.themes[t.Key]; !ok || have.Compare(&theme) < 0 {
+			p.themes[t.Key], changed = theme, true
+		}
 	}
 	for i := range b.Entries {
 		e := &b.Entries[i]
@@ -68,7 +78,7 @@ func (p *coinNames) Apply(b *Batch, _ time.Time) (changed bool) {
 // same moment one is chosen by what it says, so that their order makes no difference.
 func (p *coinNames) list(m *market.CoinMarket) bool {
 	c := p.coins[m.Key]
-	listing := coins.Listing{Time: m.Time, Symbol: m.Symbol, Name: m.Name, Rank: m.Rank}
+	listing := coins.Listing{Time: m.Time, Symbol: m.Symbol, Name: m.Name, Rank: m.Rank, Logo: m.Image, Supply: m.Supply, Issued: m.Issued}
 	if c.Listing != nil && c.Listing.Compare(&listing) >= 0 || m.Time < p.oldest() {
 		return false
 	}
@@ -105,6 +115,8 @@ func (p *coinNames) age() {
 // View has all coins.
 func (p *coinNames) View(time.Time) coins.View {
 	p.age()
-	v := coins.View{Time: p.time, Coins: slices.AppendSeq(make([]coins.Coin, 0, len(p.coins)), maps.Values(p.coins))}
-	return v
+	return coins.View{
+		Time: p.time, Coins: slices.AppendSeq(make([]coins.Coin, 0, len(p.coins)), maps.Values(p.coins)),
+		Themes: slices.Collect(maps.Values(p.themes)),
+	}
 }

@@ -18,6 +18,10 @@ import (
 // Name is that of the domain.
 const Name = "reference"
 
+// themesEvery is how often the coins of themes are asked for, five calls: some hundred of the
+// 10,000 of a month.
+const themesEvery = 24 * time.Hour
+
 // Config is what the domain follows. Its stores and logger are set by whoever runs it.
 type Config struct {
 	CoinsURL   string        // of CoinGecko, or whoever speaks its protocol; "" asks nobody
@@ -68,8 +72,11 @@ func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Holds: holds, Logger: c.Logger, Term: term}
 	if c.CoinsURL != "" {
 		stats := new(source.Stats)
-		coins := &coingecko.Markets{URL: c.CoinsURL, Key: c.CoinsKey, Pages: c.CoinsPages, Every: c.CoinsEvery, Stats: stats, Log: source.Watched(c.Logger.With("source", "coingecko"), stats)}
+		coins := &coingecko.Markets{URL: c.CoinsURL, Key: c.CoinsKey, Pages: c.CoinsPages, Every: c.CoinsEvery, ThemesEvery: themesEvery, Stats: stats, Log: source.Watched(c.Logger.With("source", "coingecko"), stats)}
 		prices := polled("coingecko", coins.Stats, func(ctx context.Context, sink engine.Sink[*Batch]) error {
+			coins.Themes = func(ctx context.Context, theme market.CoinTheme) error {
+				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Themes: []market.CoinTheme{theme}}})
+			}
 			return coins.Follow(ctx, func(ctx context.Context, list []market.CoinMarket) error {
 				return sink(ctx, engine.Delivery[*Batch]{Batch: &Batch{Coins: list}})
 			})

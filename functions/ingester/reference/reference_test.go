@@ -114,7 +114,11 @@ func drawCoins(t *rapid.T) *Batch {
 		show := fmt.Sprint("S", line)
 		return coins.Dropped{Entry: coins.Entry{CoinKey: []string{"bitcoin", "mine"}[line%2], Show: show, Hidden: line%7 == 0}, Place: drop.Place{Time: line / 9, File: "a", Line: line}}
 	})
-	return &Batch{Coins: rapid.SliceOfN(listed, 0, 4).Draw(t, "coins"), Entries: rapid.SliceOfN(dropped, 0, 4).Draw(t, "entries")}
+	theme := rapid.Custom(func(t *rapid.T) market.CoinTheme {
+		return market.CoinTheme{Key: rapid.SampledFrom([]string{"defi", "web"}).Draw(t, "theme"), Time: rapid.Int64Range(1, 3).Draw(t, "asked"),
+			Coins: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b"}), 1, 2).Draw(t, "of theme")}
+	})
+	return &Batch{Themes: rapid.SliceOfN(theme, 0, 3).Draw(t, "themes"), Coins: rapid.SliceOfN(listed, 0, 4).Draw(t, "coins"), Entries: rapid.SliceOfN(dropped, 0, 4).Draw(t, "entries")}
 }
 
 // run applies batches to a life of all projections after another: a life ends
@@ -306,7 +310,7 @@ func collect[T any](list []T, key func(T) string) (keys []string) {
 func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
-		return &Batch{Coins: make([]market.CoinMarket, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.DayEntry, 1),
+		return &Batch{Coins: make([]market.CoinMarket, 1), Themes: make([]market.CoinTheme, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.DayEntry, 1),
 			Filings: make([]companies.Filed, 1), Companies: make([]companies.Dropped, 1), Treasuries: make([]treasuries.Dropped, 1), Held: make([]treasuries.Filed, 1)}
 	}
 	b := full()

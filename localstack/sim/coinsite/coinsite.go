@@ -76,6 +76,12 @@ var named = []struct{ id, symbol, name string }{
 	{"hyperliquid", "HYPE", "Hyperliquid"}, {"chainlink", "LINK", "Chainlink"}, {"avalanche-2", "AVAX", "Avalanche"}, {"sui", "SUI", "Sui"}, {"arbitrum", "ARB", "Arbitrum"},
 }
 
+// Categories are the coins of categories, of our own making.
+var Categories = map[string][]string{
+	"decentralized-finance-defi": {"hyperliquid", "chainlink"}, "gaming": {"simulated-coin-11", "simulated-coin-12"}, "privacy-coins": {"simulated-coin-13"},
+	"exchange-based-tokens": {"hyperliquid"}, "stablecoins": {"simulated-coin-14"},
+}
+
 // Coins is how many there are: more than a page of 250 holds.
 const Coins = 260
 
@@ -242,6 +248,9 @@ func (s *Site) serveMarkets(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "2")
 		http.Error(w, `{"status":{"error_code":429,"error_message":"You've exceeded the Rate Limit (simulated)."}}`, http.StatusTooManyRequests)
 		return
+	}
+	if category := q.Get("category"); category != "" {
+		rows = slices.DeleteFunc(rows, func(r Row) bool { return !slices.Contains(Categories[category], r.ID) })
 	}
 	sim.JSON(w, http.StatusOK, sim.Page(rows, page, min(size, 250)))
 }

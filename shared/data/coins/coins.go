@@ -10,7 +10,6 @@ package coins
 import (
 	"cmp"
 	"crypto/sha256"
-	_ "embed" // the schema
 	"encoding/hex"
 	"errors"
 	"math"
@@ -34,6 +33,20 @@ const MaxAge = 24 * time.Hour
 type View struct {
 	Time  int64  `json:"time"`  // of the newest figures of a listing, ms
 	Coins []Coin `json:"coins"` // those that are listed first: by rank, those without one behind, then by key; then those that are not
+
+	Themes []Theme `json:"themes,omitempty"` // by key
+}
+
+// Theme is the coins of a theme, as a source says.
+type Theme struct {
+	Key   string   `json:"key"`
+	Time  int64    `json:"time"` // when it was asked for, ms
+	Coins []string `json:"coins"`
+}
+
+// Compare orders what was said of a theme by its time; of the same time, by what it says.
+func (t *Theme) Compare(u *Theme) int {
+	return cmp.Or(cmp.Compare(t.Time, u.Time), slices.Compare(t.Coins, u.Coins))
 }
 
 // Coin is what is known of a coin, and from whom. At least one of Listing and Entry
@@ -51,34 +64,18 @@ type Listing struct {
 	Symbol string `json:"symbol"` // in capitals
 	Name   string `json:"name"`   // in English
 	Rank   int64  `json:"rank"`   // by market value, from 1; 0 is unknown
+
+	// Empty where they are not known.
+	Logo   string `json:"logo,omitempty"`   // address
+	Supply string `json:"supply,omitempty"` // coins in circulation
+	Issued string `json:"issued,omitempty"` // coins that there will ever be
 }
 
 // Compare orders listings of a coin by their time; of the same time, by what they say.
 func (l *Listing) Compare(m *Listing) int {
-	return cmp.Or(cmp.Compare(l.Time, m.Time), cmp.Compare(l.Rank, m.Rank), cmp.Compare(l.Symbol, m.Symbol), cmp.Compare(l.Name, m.Name))
+	return cmp.Or(cmp.Compare(l.Time, m.Time), cmp.Compare(l.Rank, m.Rank), cmp.Compare(l.Symbol, m.Symbol), cmp.Compare(l.Name, m.Name),
+		cmp.Compare(l.Logo, m.Logo), cmp.Compare(l.Supply, m.Supply), cmp.Compare(l.Issued, m.Issued))
 }
-
-// Entry is a line of a drop of coins. It adds a coin, or replaces what a source of
-// prices says of one: a name that is empty here is the source's.
-type Entry struct {
-	// Coin key: clients send exactly this text. A coin that the source of prices lists has its key, such as bitcoin.
-	CoinKey string `json:"coin_key" required:"true" maxlen:"64" pattern:"^[A-Za-z0-9:._/@+-]+$"`
-	// Short name, such as BTC.
-	Show string `json:"show" maxlen:"32"`
-	// Name in Chinese.
-	CNName string `json:"cn_name" maxlen:"100"`
-	// Name in English.
-	ENName string `json:"en_name" maxlen:"100"`
-	// Whether the coin is left out of the list of coins. A later entry without it lists the coin again.
-	Hidden bool `json:"hidden"`
-}
-
-// Entries is the type of a line of a drop of coins, and Schema its JSON Schema.
-var (
-	Entries = drop.TypeOf[Entry]()
-	//go:embed coins.schema.json
-	Schema []byte
-)
 
 // Dropped is an entry of a drop with its place.
 type Dropped struct {
@@ -151,6 +148,44 @@ func (v View) ByShow(show string) (Coin, bool) {
 		}
 	}
 	return Coin{}, false
+}
+
+// Logo is the address of the coin's logo, empty where none is known.
+func (c *Coin) Logo() string { return cmp.Or(c.entry().Logo, c.listing().Logo) }
+
+// Supply is how many coins are in circulation, empty where it is not known.
+func (c *Coin) Supply() string { return cmp.Or(c.entry().Supply, c.listing().Supply) }
+
+// Issued is how many coins there will ever be, empty where it is not known.
+func (c *Coin) Issued() string { return cmp.Or(c.entry().PublishAmount, c.listing().Issued) }
+
+// Rank is that of the coin by market value, from 1; 0 where it is not known.
+func (c *Coin) Rank() int64 { return c.listing().Rank }
+
+// Described is what a drop says of the coin beside its names.
+func (c *Coin) Described() Entry { return c.entry() }
+
+// Listed reports whether the coin is among those that are listed.
+func (c *Coin) Listed() bool { return !c.hidden() }
+
+// OfTheme returns the listed coins of a theme, in their order: those that the source says and
+// those of which a drop says it.
+func (v View) OfTheme(key string) (list []*Coin) {
+	said := map[string]bool{}
+	for i := range v.Themes {
+		if v.Themes[i].Key == key {
+			for _, coin := range v.Themes[i].Coins {
+				said[coin] = true
+			}
+		}
+	}
+	for i := range v.Coins {
+		c := &v.Coins[i]
+		if c.Listed() && (said[c.Key] || slices.Contains(strings.Split(c.entry().Themes, ","), key)) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 func (c *Coin) entry() (none Entry) {
@@ -228,4 +263,5 @@ var ByKey = store.ViewType[map[string]Named]{Name: Name, Period: Published.Perio
 // Published is how the view is stored. Names change seldom.
 var Published = store.ViewType[View]{Name: Name, Period: 10 * time.Second, Before: func(v *View) {
 	slices.SortFunc(v.Coins, order)
+	slices.SortFunc(v.Themes, func(a, b Theme) int { return cmp.Compare(a.Key, b.Key) })
 }}

@@ -42,8 +42,11 @@ type Markets struct {
 	Key   string // of the account; "" sends none
 	Pages int    // pages of PageSize coins, from the largest on
 	Every time.Duration
-	Stats *source.Stats
-	Log   *slog.Logger
+
+	Themes      ThemeSink     // nil does not ask for themes
+	ThemesEvery time.Duration // between two looks at all themes
+	Stats       *source.Stats
+	Log         *slog.Logger
 }
 
 // Sink takes coins in order. It blocks while its consumer is behind.
@@ -58,7 +61,23 @@ func (m *Markets) Follow(ctx context.Context, sink Sink) error {
 	if m.Key != "" {
 		host.Header = http.Header{keyHeader: {m.Key}}
 	}
-	return source.Poll(ctx, m.Every, m.Log, "the markets of coins", func(ctx context.Context) error { return m.poll(ctx, host, sink) })
+	due := time.Now() // when themes are to be asked for
+	return source.Poll(ctx, m.Every, m.Log, "the markets of coins", func(ctx context.Context) error {
+		if err := m.poll(ctx, host, sink); err != nil || m.Themes == nil || time.Now().Before(due) {
+			return err
+		}
+		err := m.pollThemes(ctx, host)
+		switch {
+		case err == nil:
+			due = time.Now().Add(m.ThemesEvery)
+		case source.SinkError(err) != nil || ctx.Err() != nil:
+			return err
+		default: // the markets are known, and not asked for again sooner; a month has so many calls
+			due = time.Now().Add(m.ThemesEvery / 4)
+			m.Log.Warn("cannot ask for all themes of coins", "again_at", due.UTC(), "error", err.Error())
+		}
+		return nil
+	})
 }
 
 // poll asks for all pages. One with fewer coins than fit is the last.
@@ -108,12 +127,16 @@ type coin struct {
 	ID          string       `json:"id"`
 	Symbol      string       `json:"symbol"`
 	Name        string       `json:"name"`
+	Image       string       `json:"image"`
 	Rank        *int64       `json:"market_cap_rank"`
 	Price       *json.Number `json:"current_price"`
 	MarketCap   *json.Number `json:"market_cap"`
 	Volume      *json.Number `json:"total_volume"`
 	Degree24h   *json.Number `json:"price_change_percentage_24h"`
 	Degree7d    *json.Number `json:"price_change_percentage_7d_in_currency"`
+	Supply      *json.Number `json:"circulating_supply"`
+	TotalSupply *json.Number `json:"total_supply"`
+	MaxSupply   *json.Number `json:"max_supply"`
 	LastUpdated *time.Time   `json:"last_updated"`
 }
 
@@ -138,16 +161,28 @@ func Parse(row []byte) (market.CoinMarket, error) {
 	m := market.CoinMarket{
 		Key: c.ID, Symbol: strings.ToUpper(visible.Line(c.Symbol)), Name: visible.Line(c.Name), Time: c.LastUpdated.UnixMilli(),
 		Price: plain(c.Price), MarketCap: plain(c.MarketCap), Turnover24h: plain(c.Volume), Degree24h: percent(c.Degree24h), Degree7d: percent(c.Degree7d),
+		Image: address(c.Image), Supply: plain(c.Supply), Issued: cmp.Or(plain(c.MaxSupply), plain(c.TotalSupply)),
 	}
 	if c.Rank != nil && *c.Rank > 0 {
 		m.Rank = *c.Rank
 	}
-	for _, amount := range []string{m.Price, m.MarketCap, m.Turnover24h} {
+	for _, amount := range []string{m.Price, m.MarketCap, m.Turnover24h, m.Supply, m.Issued} {
 		if strings.HasPrefix(amount, "-") {
 			return market.CoinMarket{}, fmt.Errorf("%s has an amount below 0", c.ID)
 		}
 	}
 	return m, nil
+}
+
+// maxAddress bounds the address of a logo, in bytes.
+const maxAddress = 300
+
+// address is the text of an address of the web, empty for what is none.
+func address(text string) string {
+	if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Host == "" || len(text) > maxAddress {
+		return ""
+	}
+	return text
 }
 
 // plain is the text of a number, empty for one that is not known.

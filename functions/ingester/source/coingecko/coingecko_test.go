@@ -32,18 +32,20 @@ func row(id string, members string) string {
 
 func TestARow(t *testing.T) {
 	t.Parallel()
-	const made = 1795168771736
+	const made, logo = 1795168771736, "https://example.com/a.png"
 	for text, want := range map[string]market.CoinMarket{
 		row("abc", `,"current_price":70187,"market_cap":1381651251183,"market_cap_rank":7,"total_volume":20154184933.25,"price_change_percentage_24h":3.12502,"price_change_percentage_7d_in_currency":-2.4e-3,"circulating_supply":19675987`): {
-			Key: "abc", Symbol: "ABC", Name: "A B C", Rank: 7, Time: made, Price: "70187", MarketCap: "1381651251183", Turnover24h: "20154184933.25", Degree24h: "3.12502", Degree7d: "-0.0024",
+			Key: "abc", Symbol: "ABC", Name: "A B C", Rank: 7, Time: made, Image: logo, Supply: "19675987", Price: "70187", MarketCap: "1381651251183", Turnover24h: "20154184933.25", Degree24h: "3.12502", Degree7d: "-0.0024",
 		},
 		// The digits of a number that is no float64 are all kept.
 		row("abc", `,"current_price":12345678901234567890.1234567,"market_cap":1.23e-9`): {
-			Key: "abc", Symbol: "ABC", Name: "A B C", Time: made, Price: "12345678901234567890.1234567", MarketCap: "0.00000000123",
+			Key: "abc", Symbol: "ABC", Name: "A B C", Time: made, Image: logo, Price: "12345678901234567890.1234567", MarketCap: "0.00000000123",
 		},
-		row("abc", `,"current_price":null,"market_cap_rank":null,"total_volume":null`): {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made},
-		row("abc", `,"current_price":1e-40`):                                           {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made},
-		strings.Replace(row("abc", ``), "A B C", `\u202eA\u0000B  C`, 1):               {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made},
+		row("abc", `,"current_price":null,"market_cap_rank":null,"total_volume":null`):    {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made, Image: logo},
+		row("abc", `,"current_price":1e-40`):                                              {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made, Image: logo},
+		strings.Replace(row("abc", ``), "A B C", `\u202eA\u0000B  C`, 1):                  {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made, Image: logo},
+		row("abc", `,"image":"javascript:alert(1)","total_supply":3e3,"max_supply":null`): {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made, Issued: "3000"},
+		row("abc", `,"total_supply":30,"max_supply":21`):                                  {Key: "abc", Symbol: "ABC", Name: "A B C", Time: made, Image: logo, Issued: "21"},
 		row("a,b", ``): {}, row("", ``): {}, row(strings.Repeat("a", 65), ``): {},
 		row("abc", `,"current_price":-1`):   {},
 		row("abc", `,"current_price":true`): {},
