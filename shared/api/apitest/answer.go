@@ -51,7 +51,7 @@ func (a Answer) Golden(t testing.TB, name string) {
 	t.Helper()
 	var indented bytes.Buffer
 	body := a.Body
-	if a.Header["Content-Type"] != "application/json" { // as a text
+	if strings.HasSuffix(a.Header["Content-Type"], "+xml; charset=utf-8") { // as a text
 		body = must.Get(api.Encode(string(a.Body)))(t)
 	}
 	if err := json.Indent(&indented, body, "", "  "); err != nil {
