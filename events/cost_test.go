@@ -108,6 +108,7 @@ type costs struct {
 	*deployment
 	t       *testing.T
 	counted []cost
+	opened  int // sockets
 }
 
 // note notes what was counted since the last request, in the place of what was noted of
@@ -482,7 +483,8 @@ func (c *costs) silent(connection string, ms int64) {
 func (c *costs) socket(key apitest.Key, feed channel.Feed) (send func(request, route, body string)) {
 	var event events.APIGatewayWebsocketProxyRequest
 	strict(c.t, catalog.FunctionSocket, &event)
-	event.RequestContext.ConnectionID = rand.Text()
+	c.opened++
+	event.RequestContext.ConnectionID = fmt.Sprint("connection ", c.opened) // its shard, and what is found there, follow from it
 	event.StageVariables = maps.Clone(event.StageVariables)
 	event.StageVariables[catalog.VariableFeed] = string(feed)
 	c.rules.Take()
