@@ -11,9 +11,9 @@ type CoinMarket struct {
 	Rank   int64  // by market value, from 1; 0 where it is not known
 	Time   int64  // when the figures were made, ms
 
-	Image       string // address of its logo
-	Supply      string // coins in circulation
-	Issued      string // coins that there will ever be, else those that there are
+	Image  string // address of its logo
+	Supply string // coins in circulation
+	Issued string // coins that there will ever be, else those that there are
 
 	Price       string // of one coin
 	Degree24h   string // change of the price in 24 hours, percent
