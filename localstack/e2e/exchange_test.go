@@ -98,15 +98,22 @@ func TestTheOpenKlineFollowsTrades(t *testing.T) {
 
 func TestKlinesOfNothingAndOfWrongPeriods(t *testing.T) {
 	t.Parallel()
-	if rows := commonKlines(t, "symbol=i:ixic:nasdaq&period=60"); len(rows) != 0 {
-		t.Errorf("an index has %v", rows)
+	for of, query := range map[string]string{
+		"an index that nobody knows": "symbol=i:nobody:nasdaq&period=86400",
+		"a pair that does not trade": "symbol=lunausdt:binance&period=60",
+	} {
+		if rows := commonKlines(t, query); len(rows) != 0 {
+			t.Errorf("%s has %v", of, rows)
+		}
 	}
-	if rows := commonKlines(t, "symbol=lunausdt:binance&period=60"); len(rows) != 0 {
-		t.Errorf("a pair that does not trade has %v", rows)
-	}
-	answer := ask(t, world.State.Demo.SubKey, "GET", "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=1day", nil)
-	if answer.Status != http.StatusBadRequest {
-		t.Errorf("status %d: %s", answer.Status, answer.Body)
+	for of, query := range map[string]string{
+		"days of an index are its shortest": "symbol=i:ixic:nasdaq&period=60",
+		"a period is seconds":               "symbol=btcusdt:binance&period=1day",
+	} {
+		answer := ask(t, world.State.Demo.SubKey, "GET", "/v2/commonKline/dataRecords?"+query, nil)
+		if answer.Status != http.StatusBadRequest {
+			t.Errorf("%s: status %d: %s", of, answer.Status, answer.Body)
+		}
 	}
 }
 

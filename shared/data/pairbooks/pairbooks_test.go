@@ -24,13 +24,16 @@ func sides(t *rapid.T, name string, sign int) (levels []market.PairLevel) {
 	return levels
 }
 
-var drawn = rapid.Custom(func(t *rapid.T) market.PairBook {
-	return market.PairBook{Pair: "btcusdt:x", Time: markettest.Time().Draw(t, "time"), Bids: sides(t, "bids", -1), Asks: sides(t, "asks", 1)}
-})
+// drawn makes books. Each test has a generator of its own: they write notes to themselves.
+func drawn() *rapid.Generator[market.PairBook] {
+	return rapid.Custom(func(t *rapid.T) market.PairBook {
+		return market.PairBook{Pair: "btcusdt:x", Time: markettest.Time().Draw(t, "time"), Bids: sides(t, "bids", -1), Asks: sides(t, "asks", 1)}
+	})
+}
 
 func TestTheStoredView(t *testing.T) {
 	datasettest.Codec[View]{
-		Values: rapid.Custom(func(t *rapid.T) View { return NewView(time.UnixMilli(0), drawn.Draw(t, "book")) }),
+		Values: rapid.Custom(func(t *rapid.T) View { return NewView(time.UnixMilli(0), drawn().Draw(t, "book")) }),
 		Encode: Published.Encode,
 		Decode: Published.Decode,
 		Use:    func(v View) { _, _, _ = v.Lookup("btcusdt:x", time.UnixMilli(0)) },
@@ -39,7 +42,7 @@ func TestTheStoredView(t *testing.T) {
 
 func TestStoredSamples(t *testing.T) {
 	datasettest.Codec[market.PairBook]{
-		Values: drawn,
+		Values: drawn(),
 		Encode: func(b market.PairBook) []byte {
 			row, _ := SampleRow(&b)
 			return append(row.Body, '\n') // of what is read and cannot be written there is that

@@ -187,7 +187,7 @@ func TestWithoutAnIngesterNothingGetsInUnderACapThatWasSetLater(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	caps := connections.Limits{Key: 3, KeySince: since}
-	ctx, done := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, done := context.WithTimeout(t.Context(), 3*time.Second)
 	defer done()
 	if err := w.Connect(ctx, connection("a=", "key", channel.FeedChannels), caps); !errors.Is(err, connections.ErrCounting) {
 		t.Errorf("got %v, want that it is being counted", err)
