@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,15 @@ import (
 // after a lost connection are the library's own.
 func TestAPublicClientLibraryFollowsTheFeeds(t *testing.T) {
 	t.Parallel()
-	user := traders(t, 1)[0]
+	active := traders(t, 20)
+	i := slices.IndexFunc(active, func(address string) bool { // of another mode only the venue itself knows a dex's account value
+		truth := world.Venue.TruthOf(address)
+		return truth.Mode == "default" && truth.Modes == 0
+	})
+	if i < 0 {
+		t.Fatalf("none of these has margin of its own in each dex: %v", active)
+	}
+	user := active[i]
 	c := startPublicClient(t, map[string]any{
 		"coin": "BTC", "other": "ETH", "user": user,
 		"clock": (60 * time.Second).Seconds() / feedIdle.Seconds(),
