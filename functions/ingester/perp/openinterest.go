@@ -116,11 +116,9 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 		}
 	}
 	if body, ok := views[openpositions.Name]; ok {
-		table, err := openpositions.Published.Decode(body)
-		if err != nil {
-			return err
+		if table, err := openpositions.Published.Decode(body); err == nil { // what another version wrote is said again by the states of accounts
+			p.positions.RestoreTable(table)
 		}
-		p.positions.RestoreTable(table)
 	}
 	happened, err := engine.Restored(views, whales.PublishedEvents)
 	if err != nil {
