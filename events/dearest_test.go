@@ -35,6 +35,7 @@ import (
 	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/data/payments"
+	"quotary/shared/data/treasuries"
 	"quotary/shared/data/twaps"
 	"quotary/shared/data/whales"
 	"quotary/shared/gate/keys"
@@ -384,6 +385,18 @@ func sampledBooks(now int64, n int) (list []market.PairBook) {
 
 // shareKey is a share of which much is stored.
 const shareKey = "i:mstr:nasdaq"
+
+// shareChanges are as many purchases of whoever's share it is as a page holds, each of another month.
+func shareChanges(now time.Time) (v treasuries.View) {
+	for n := range 100 {
+		date := time.Date(now.Year(), now.Month()-time.Month(n+1), 10, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+		v.Entries = append(v.Entries, treasuries.Dropped{
+			Entry: treasuries.Entry{Coin: "BTC", Name: "Acme", Key: shareKey, Date: date, Type: "buy", Amount: "12.5", Cost: "1125000"},
+			Place: drop.Place{Time: now.UnixMilli(), File: "acme.ndjson", Line: int64(n) + 1},
+		})
+	}
+	return v
+}
 
 // shareDays has a share with prices of each day of more than a year.
 func (c *costs) shareDays(now int64) {

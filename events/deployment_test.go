@@ -109,7 +109,7 @@ func deploy(t *testing.T) *deployment {
 	d.way = d.stores(t)
 	apitest.Deliver(t, d.views, catalog.Datasets()...)
 	storetest.Publish(t, d.views, coins.Published, coins.View{})
-	storetest.Publish(t, d.views, treasuries.Published, treasuries.View{})
+	storetest.Publish(t, d.views, treasuries.Published, shareChanges(time.Now()))
 	storetest.Publish(t, d.views, pairtickers.Published, pairtickers.View{})
 	storetest.Publish(t, d.views, companies.Published, companies.View{Companies: []companies.Company{{Key: shareKey, Entry: &companies.Entry{Key: shareKey}}}})
 	storetest.Publish(t, d.views, indices.Published, indices.View{})

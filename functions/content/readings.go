@@ -61,7 +61,7 @@ func (c *coinReadings) list(ctx context.Context, in catalog.CoinReadingsIn) (cat
 		if !ok || r.Closed < oldest {
 			continue
 		}
-		row := catalog.CoinReading{CoinKey: coin.Key, CoinShow: coin.Show(), Interpret: words.interpret(&r), Trend: "fall", Predition: words.expect(&r)}
+		row := catalog.CoinReading{CoinKey: coin.Key, CoinShow: coin.Show(), CoinLogo: coin.Logo(), Interpret: words.interpret(&r), Trend: "fall", Predition: words.expect(&r)}
 		if up, down := r.Signs(); up > down {
 			row.Trend = "rise"
 		}

@@ -44,6 +44,9 @@ func newReadings(t *testing.T) *apitest.World {
 	for rank, one := range []string{"bitcoin BTC", "pepe PEPE", "gone GONE", "bare BARE", "few FEW", "other-bitcoin BTC", "hidden BTC"} {
 		key, symbol, _ := strings.Cut(one, " ")
 		c := coins.Coin{Key: key, Listing: &coins.Listing{Symbol: symbol, Rank: int64(rank) + 1}}
+		if key == "bitcoin" {
+			c.Listing.Logo = "https://coins.example/bitcoin.png"
+		}
 		if key == "hidden" {
 			c.Entry = &coins.Entry{CoinKey: key, Hidden: true}
 		}

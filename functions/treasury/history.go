@@ -10,13 +10,14 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
+	"quotary/shared/data/indices"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 )
 
 // history returns a page of changes.
 func (r *reader) history(ctx context.Context, in catalog.TreasuryHistoryIn) (catalog.TreasuryChangePage, error) {
-	out := catalog.TreasuryChangePage{Paging: catalog.Paging{Page: in.Page, PageSize: in.PageSize}}
+	out := catalog.TreasuryChangePage{Page: in.Page, PageSize: in.PageSize}
 	h, err := r.holdings.Get(ctx)
 	if err != nil {
 		return out, err
@@ -29,8 +30,37 @@ func (r *reader) history(ctx context.Context, in catalog.TreasuryHistoryIn) (cat
 		}
 	}
 	sortChanges(found, in.SortBy, in.SortOrder == "desc")
-	out.Total, out.List = int64(len(found)), pageOf(found, in.Page, in.PageSize, change)
-	return out, nil
+	out.Total = int64(len(found))
+	out.List, err = r.changes(ctx, pageOf(found, in.Page, in.PageSize, func(c *treasuries.Change) *treasuries.Change { return c }))
+	return out, err
+}
+
+// changes are the rows of changes. What shares cost is looked up where nobody said it with the
+// change.
+func (r *reader) changes(ctx context.Context, page []*treasuries.Change) ([]catalog.TreasuryChange, error) {
+	var asked []indices.DayOf
+	for _, c := range page {
+		if c.StockPrice == "" && c.Holder.Key != "" {
+			asked = append(asked, shareOf(c))
+		}
+	}
+	days, err := indices.OnOrBefore(ctx, r.series, asked)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]catalog.TreasuryChange, len(page))
+	for i, c := range page {
+		rows[i] = change(c)
+		if rows[i].StockPrice == nil {
+			rows[i].StockPrice = number(days[shareOf(c)].Close)
+		}
+	}
+	return rows, nil
+}
+
+// shareOf is the day of a change of whoever's share it is.
+func shareOf(c *treasuries.Change) indices.DayOf {
+	return indices.DayOf{Key: c.Holder.Key, Date: time.UnixMilli(c.Day).UTC().Format(time.DateOnly)}
 }
 
 // latestHistory returns the last changes.

@@ -16,7 +16,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		newReader(views, o.Clock).register(o.Family)
+		newReader(o.Series(), views, o.Clock).register(o.Family)
 		return nil
 	}))
 }

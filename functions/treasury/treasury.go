@@ -10,32 +10,30 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/data/coins"
-	"quotary/shared/data/cointickers"
 	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
+	"quotary/shared/service/coinprices"
 	"quotary/shared/store"
 )
 
 // reader holds what the handlers read.
 type reader struct {
+	series    *store.Series
 	holdings  *store.View[treasuries.Holdings]
-	coins     *store.View[coins.View]
-	tickers   *store.View[cointickers.View]
+	coins     *coinprices.Prices
 	shares    *store.View[indices.View]
 	companies *store.View[companies.View]
 }
 
-func newReader(views *store.Views, clock func() time.Time) *reader {
-	return &reader{treasuries.Open(views, clock), coins.Published.Open(views, clock), cointickers.Published.Open(views, clock),
-		indices.Published.Open(views, clock), companies.Published.Open(views, clock)}
+func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
+	return &reader{series, treasuries.Open(views, clock), coinprices.Open(views, clock), indices.Published.Open(views, clock), companies.Published.Open(views, clock)}
 }
 
 // entities returns a page of holders.
 func (r *reader) entities(ctx context.Context, in catalog.TreasuryEntitiesIn) (catalog.TreasuryEntityPage, error) {
-	out := catalog.TreasuryEntityPage{Paging: catalog.Paging{Page: in.Page, PageSize: in.PageSize}}
+	out := catalog.TreasuryEntityPage{Page: in.Page, PageSize: in.PageSize}
 	h, err := r.holdings.Get(ctx)
 	if err != nil {
 		return out, err

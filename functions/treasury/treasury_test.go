@@ -17,6 +17,8 @@ import (
 	"quotary/shared/data/companies"
 	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/pairs"
+	"quotary/shared/data/pairtickers"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -36,7 +38,7 @@ func newWorld(t *testing.T) *world {
 	w := new(world)
 	w.World = apitest.Open(t, catalog.Treasury, func(open *apitest.World) {
 		w.views = open.Views(t)
-		newReader(w.views, open.Now).register(open.Family)
+		newReader(open.Series(), w.views, open.Now).register(open.Family)
 	})
 	return w
 }
@@ -72,7 +74,7 @@ func (w *world) fill(t *testing.T) {
 	v.Filed = []treasuries.Filed{{Key: "i:filer:nyse", Name: "FILER LTD", Coin: "ETH", Date: w.day(45), Amount: "1200", On: w.day(15)}}
 	storetest.Publish(t, w.views, treasuries.Published, v)
 	storetest.Publish(t, w.views, coins.Published, coins.View{Coins: []coins.Coin{
-		{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}, {Key: "ethereum", Listing: &coins.Listing{Symbol: "ETH", Rank: 2}},
+		{Key: "bitcoin", Listing: &coins.Listing{Symbol: "BTC", Rank: 1}}, {Key: "ethereum", Listing: &coins.Listing{Symbol: "ETH", Rank: 2, Supply: "120700000"}},
 	}})
 	storetest.Publish(t, w.views, cointickers.Published, cointickers.View{Time: now, Tickers: []cointickers.Ticker{
 		{Key: "bitcoin", Time: now, PriceUSD: "90000.5", SupplyUSD: "1790000000000"}, {Key: "ethereum", Time: now, PriceUSD: "3000", SupplyUSD: "362100000000"},
@@ -211,6 +213,50 @@ func TestWhatEntitiesBoughtAndSold(t *testing.T) {
 	}
 	w.post(t, "/history", map[string]any{"type": "Hold"}).Refused(t, http.StatusBadRequest, "type", "Buy")
 	w.post(t, "/history", map[string]any{"sort_by": "name"}).Refused(t, http.StatusBadRequest, "sort_by", "date")
+}
+
+// The price of a share is what was said with the change, else that of the day, or of the last one
+// before it on which somebody traded.
+func TestWhatASharePurchasedCoinsWithCost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill(t)
+	months := map[store.SeriesAt]indices.Days{}
+	for ago, price := range map[int]string{400: "99", 60: "26.5", 22: "31.25"} {
+		at, _ := indices.At("i:acme:nasdaq", w.day(ago))
+		months[at], _ = months[at].Add(indices.Day{Date: w.day(ago), Close: price, Unit: "USD"})
+	}
+	for at, days := range months {
+		storetest.PutSeries(t, w.Series(), indices.Row(at, days))
+	}
+	var got []string
+	for _, c := range apitest.Data[catalog.TreasuryChangePage](t, w.post(t, "/history", map[string]any{"coin": "BTC"})).List {
+		price := "none"
+		if c.StockPrice != nil {
+			price = c.StockPrice.String()
+		}
+		got = append(got, price)
+	}
+	if fmt.Sprint(got) != "[none 31.25 26.5 none none 12.5]" { // of Atlantis, thrice of Acme, with one of a share without days and one of Atlantis between
+		t.Errorf("%v", got)
+	}
+}
+
+// The price of a coin is that of coin/ticker: of its pair where that is followed.
+func TestCoinsAreValuedByTheirFollowedPair(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill(t)
+	pair := market.Pair{Key: "btcusdt:binance", Platform: "binance", Base: "BTC", Quote: "USDT"}
+	storetest.Publish(t, w.views, pairs.Published, pairs.View{Pairs: []pairs.Pair{{Pair: pair, Followed: true}}})
+	storetest.Publish(t, w.views, pairtickers.Published, pairtickers.View{Tickers: []pairtickers.Ticker{
+		{Pair: pair.Key, Time: w.Now().UnixMilli(), Last: market.DecimalFromInt(91_000), Open: market.DecimalFromInt(90_000)},
+	}})
+	e := apitest.Data[catalog.TreasuryEntityPage](t, w.post(t, "/entities", map[string]any{"coin": "BTC", "ticker": "ACME"})).List[0]
+	sum := apitest.Data[catalog.TreasuryTotals](t, w.Get(t, w.SubKey, base+"/summary"))
+	if e.InUSD == nil || *e.InUSD != "109200000" || *e.MNAV != "1.86813187" || *sum.TotalValueUSD != "770110250" {
+		t.Errorf("%+v, %+v", e, sum)
+	}
 }
 
 // The purchases and sales of an entity add up to what it holds, by what the endpoints answer.

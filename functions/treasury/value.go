@@ -7,20 +7,18 @@ import (
 
 	"quotary/shared/api"
 	"quotary/shared/catalog"
-	"quotary/shared/data/coins"
-	"quotary/shared/data/cointickers"
 	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
+	"quotary/shared/service/coinprices"
 	"quotary/shared/store"
 )
 
 // prices is what holdings are valued by. What was never published is not known.
 type prices struct {
 	now       time.Time
-	coins     coins.View
-	tickers   cointickers.View
+	coins     *coinprices.Snapshot
 	shares    indices.View
 	companies companies.View
 
@@ -30,10 +28,7 @@ type prices struct {
 func (r *reader) prices(ctx context.Context) (*prices, error) {
 	p := &prices{now: api.Now(ctx), known: map[string][2]string{}}
 	var err error
-	if p.coins, err = store.OrZero(r.coins.Get(ctx)); err != nil {
-		return nil, err
-	}
-	if p.tickers, err = store.OrZero(r.tickers.Get(ctx)); err != nil {
+	if p.coins, err = r.coins.Now(ctx); err != nil {
 		return nil, err
 	}
 	if p.shares, err = store.OrZero(r.shares.Get(ctx)); err != nil {
@@ -43,11 +38,8 @@ func (r *reader) prices(ctx context.Context) (*prices, error) {
 	return p, err
 }
 
-// Places of what does not come out even.
-const (
-	ratioPlaces = 8
-	coinPlaces  = 8
-)
+// ratioPlaces are those of what does not come out even.
+const ratioPlaces = 8
 
 // bitcoins is how many there will ever be.
 const bitcoins = "21000000"
@@ -58,11 +50,9 @@ func (p *prices) coin(show string) (price, supply string) {
 	if known, ok := p.known[show]; ok {
 		return known[0], known[1]
 	}
-	if c, ok := p.coins.ByShow(show); ok {
-		if t, ok := p.tickers.Lookup(c.Key); ok && t.Time >= p.now.Add(-cointickers.MaxAge).UnixMilli() {
-			price, supply = t.PriceUSD, market.Quotient(t.SupplyUSD, t.PriceUSD, coinPlaces)
-		}
-		if c.Key == "bitcoin" {
+	if c, ok := p.coins.Coins.ByShow(show); ok {
+		t, _ := p.coins.Ticker(c.Key)
+		if price, supply = t.PriceUSD, c.Supply(); c.Key == "bitcoin" {
 			supply = bitcoins
 		}
 	}

@@ -104,6 +104,7 @@ func TestAQueryBindsListsAndKeysInEverySpelling(t *testing.T) {
 		{"least=123456789012345678.1234567890123456789", func(in *everyType) any { return in.Least.String() }, "123456789012345678.1234567890123456789"},
 		{"flag=1", func(in *everyType) any { return in.Flag }, true},
 		{"flag=false", func(in *everyType) any { return in.Flag }, false},
+		{"flag=True", func(in *everyType) any { return in.Flag }, true},
 	} {
 		in, err := bindQuery(t, tt.query)
 		if err != nil {

@@ -43,7 +43,7 @@ func compileScalar(t reflect.Type, tag reflect.StructTag) (string, setter[string
 		return compileInt(tag)
 	case reflect.Bool:
 		return "true or false", func(at reflect.Value, text string) error {
-			switch text {
+			switch strings.ToLower(text) { // programs write True and TRUE too
 			case "true", "1":
 				at.SetBool(true)
 			case "false", "0":

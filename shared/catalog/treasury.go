@@ -26,7 +26,7 @@ var (
 	treasuryEntities = grant("coin_treasury_COIN_TREASURY_ENTITIES")
 	treasuryHistory  = grant("coin_treasury_COIN_TREASURY_HISTORY")
 
-	_ = does(Treasury, readViews)
+	_ = does(Treasury, readViews, loadSeries)
 )
 
 // TreasuryEntitiesIn selects a page of entities that hold something of a coin, or did: the
@@ -50,8 +50,10 @@ func (in TreasuryEntitiesIn) Span(now time.Time) (start, end time.Time) {
 
 // TreasuryEntityPage is a page of entities.
 type TreasuryEntityPage struct {
-	List []TreasuryEntity `json:"list"`
-	Paging
+	List     []TreasuryEntity `json:"list"`
+	Total    int64            `json:"total"`     // entities of all pages together
+	Page     int64            `json:"page"`      // number of the page, from 1
+	PageSize int64            `json:"page_size"` // most rows of a page
 }
 
 // TreasuryEntity is what an entity holds of a coin. Holdings follow from what it bought and sold;
@@ -100,8 +102,10 @@ func (in TreasuryHistoryIn) Span(now time.Time) (start, end time.Time) {
 
 // TreasuryChangePage is a page of purchases and sales.
 type TreasuryChangePage struct {
-	List []TreasuryChange `json:"list"`
-	Paging
+	List     []TreasuryChange `json:"list"`
+	Total    int64            `json:"total"`     // changes of all pages together
+	Page     int64            `json:"page"`      // number of the page, from 1
+	PageSize int64            `json:"page_size"` // most rows of a page
 }
 
 // TreasuryChange is a purchase or a sale. All changes of an entity add up to what it holds.
@@ -115,7 +119,7 @@ type TreasuryChange struct {
 	Change       json.Number  `json:"change"`         // coins that it bought, or, below 0, sold
 	TotalCostUSD *json.Number `json:"total_cost_usd"` // what all coins that it held then have cost, in US dollars; null where that is not known of each of them
 	Price        *json.Number `json:"price"`          // what a coin cost, in US dollars; null where it is not known
-	StockPrice   *json.Number `json:"stock_price"`    // price of the entity's share on that day, in its currency; null where it is not known
+	StockPrice   *json.Number `json:"stock_price"`    // last price of the entity's share on that day, in its currency, as was said with the change, else the close of the day, or of the last one before it on which the share was traded, of at most four days before; null where it is not known
 	CrawlDate    string       `json:"crawl_date"`     // when it was said, ISO 8601, UTC
 }
 

@@ -116,8 +116,13 @@ func held(t *testing.T, lines []string) (treasuries.Holdings, map[string]int) {
 			}
 		}
 		for _, e := range v.Entries {
-			if e.Coin == holder.Coin && e.Entity() == holder.Entity && e.Type == "buy" && e.Date > last {
+			if e.Coin != holder.Coin || e.Entity() != holder.Entity || e.Date <= last {
+				continue
+			}
+			if e.Type == "buy" {
 				since.Add(since, rat(e.Amount))
+			} else {
+				since.Sub(since, rat(e.Amount))
 			}
 		}
 		if since.Cmp(rat(holder.Amount.String())) != 0 {
@@ -218,4 +223,61 @@ func TestRecordedAnswersOfSharesAndFilings(t *testing.T) {
 		t.Errorf("%+v, %d malformed: %v", facts, bad, err)
 	}
 	t.Logf("%d days of a share; of a company %+v", len(days), facts)
+}
+
+// flowLines are the days of a table of what funds took in, millions of US dollars, as lines of a drop
+// of treasuries, by the price of the day. Days without a flow or without a price have no line.
+func flowLines(t *testing.T, flows, closes string) (lines []string, quiet, unpriced int) {
+	t.Helper()
+	table := func(text string) [][]string { return must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(t) }
+	prices := map[string]string{}
+	all := table(closes)
+	column := slices.Index(all[0], "BTC")
+	for _, row := range all[1:] {
+		prices[row[0]] = row[column]
+	}
+	for _, row := range table(flows)[1:] {
+		flow, price := rat(row[1]), prices[row[0]]
+		switch {
+		case flow.Sign() == 0:
+			quiet++
+			continue
+		case price == "":
+			unpriced++
+			continue
+		}
+		line := map[string]string{"coin": "BTC", "name": "Spot funds", "entity_type": "etfs", "date": row[0], "type": "buy", "price_usd": price}
+		if flow.Sign() < 0 {
+			line["type"] = "sell"
+		}
+		line["amount"] = new(big.Rat).Quo(new(big.Rat).Mul(new(big.Rat).Abs(flow), big.NewRat(1_000_000, 1)), rat(price)).FloatString(8)
+		lines = append(lines, string(must.Get(json.Marshal(line))(t)))
+	}
+	return lines, quiet, unpriced
+}
+
+func TestFlowsOfFundsAreChangesOfWhatTheyHold(t *testing.T) {
+	t.Parallel()
+	lines, quiet, unpriced := flowLines(t, "date,net_flow_usd_m\n2026-01-05,10\n2026-01-06,0\n2026-01-07,-2.5\n2026-01-08,3\n", "date,ETH,BTC\n2026-01-05,3,50000\n2026-01-07,3,50000\n")
+	h, refused := held(t, lines)
+	if len(refused) > 0 || quiet != 1 || unpriced != 1 || len(h.Changes) != 2 || h.Holders[0].Amount.String() != "150" || h.Holders[0].Cost.String() != "7500000" {
+		t.Errorf("%v, %d quiet, %d unpriced, %+v", refused, quiet, unpriced, h.Holders)
+	}
+}
+
+func TestRecordedFlowsOfFunds(t *testing.T) {
+	t.Parallel()
+	read := func(path string) string {
+		var text strings.Builder
+		for scanner := testenv.Recording(t, path); scanner.Scan(); {
+			text.WriteString(scanner.Text() + "\n")
+		}
+		return text.String()
+	}
+	lines, quiet, unpriced := flowLines(t, read("treasury/btc_etf_flows.csv"), read("coins/daily_close.csv"))
+	h, refused := held(t, lines)
+	if len(refused) > 0 || len(lines)+quiet+unpriced != 512 || len(h.Holders) != 1 || len(h.Changes) != len(lines) {
+		t.Errorf("%d lines, refused %v, %d changes", len(lines), refused, len(h.Changes))
+	}
+	t.Logf("%d days with a flow, %d without, %d without a price; held %s BTC", len(lines), quiet, unpriced, h.Holders[0].Amount)
 }

@@ -170,6 +170,38 @@ func TestDaysOfATimeAreRead(t *testing.T) {
 	}
 }
 
+// The share of the test is traded from Monday to Friday, but for the first Friday of April, over two
+// months.
+func TestWhatAShareCostOnADay(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t).Series
+	months := map[store.SeriesAt]Days{}
+	for n := range 61 {
+		day := time.Date(2026, 3, 1+n, 0, 0, 0, 0, time.UTC)
+		text := day.Format(time.DateOnly)
+		if weekday := day.Weekday(); weekday == time.Saturday || weekday == time.Sunday || text == "2026-04-03" {
+			continue
+		}
+		at, _ := At("i:acme", text)
+		months[at], _ = months[at].Add(Day{Date: text, Close: "close of " + text})
+	}
+	for at, month := range months {
+		storetest.PutSeries(t, s, Row(at, month))
+	}
+	asked := []DayOf{
+		{"i:acme", "2026-03-03"}, {"i:acme", "2026-03-07"}, {"i:acme", "2026-04-05"}, {"i:acme", "2026-05-02"}, // a Tuesday, a Saturday, a Sunday behind a holiday, another month
+		{"i:acme", "2026-03-01"}, {"i:acme", "2026-05-05"}, {"i:other", "2026-03-03"}, {"i:acme", "no date"}, // before the first, long behind the last, of no share
+	}
+	got, err := OnOrBefore(t.Context(), s, asked)
+	want := map[DayOf]Day{}
+	for i, date := range []string{"2026-03-03", "2026-03-06", "2026-04-02", "2026-04-30"} {
+		want[asked[i]] = Day{Date: date, Close: "close of " + date}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
 func TestTheSchemaOfDrops(t *testing.T) {
 	t.Parallel()
 	droptest.Schema(t, lines, Name, "indices.schema.json")
