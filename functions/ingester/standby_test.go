@@ -174,7 +174,7 @@ func TestAnIngesterGivesWayToOneWhoseNodeIsUpToDate(t *testing.T) {
 	none.await("active", 3)
 	one.await("standby", 3)
 	second := newNode(t, before)
-	w.env = append(env, "QUOTARY_NODE_DIR="+second.dir)
+	w.env = append(env, "QUOTARY_NODE_DIR="+second.dir, "QUOTARY_NODE_BEHIND=1h") // a slow machine stores its last fills later than in three seconds
 	two := w.task("second")
 	two.await("active", 4)
 	none.await("standby", 4)
