@@ -104,6 +104,23 @@ func TestOrdersOfThePastAreCounted(t *testing.T) {
 	}
 }
 
+// TestAPaymentCountsWhenTheFillBeforeItComesAtLast: where a payment was of a position that no
+// fill had told for so long that it was given up, the fill brings it back.
+func TestAPaymentCountsWhenTheFillBeforeItComesAtLast(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{step(1, market.Buy, "1.0", "0.0", "0.0")}}}, soon)
+	w.apply(&Batch{Events: market.Events{Payments: []market.FundingPayment{{Address: faultyAccount, Coin: "BTC", Time: noon.UnixMilli() + 3000, USDC: "-0.25", Szi: "3.0", Rate: "0.0001"}}}}, time.Minute)
+	c := w.p.cache[faultyAccount]
+	if h, _ := c.state.Holding("BTC"); c.rebuild != nil || h.Paid != 0 {
+		t.Fatalf("it is made again: %t, paid at %d: want that the payment was given up", c.rebuild != nil, h.Paid)
+	}
+	w.apply(&Batch{Events: market.Events{Fills: []market.Fill{step(2, market.Buy, "2.0", "1.0", "0.0")}}, Past: true}, time.Minute)
+	if h, _ := w.p.cache[faultyAccount].state.Holding("BTC"); market.Text(h.FundingAllTime) != "0.25" || market.Text(h.Open.Size) != "3.0" {
+		t.Errorf("funding %s of a position of %s, want 0.25 of 3.0", market.Text(h.FundingAllTime), market.Text(h.Open.Size))
+	}
+}
+
 // TestAnAccountIsBrokenUntilItsNewRowsAreWritten: where many accounts have changed, the
 // rows of one that was made again come long after the views.
 func TestAnAccountIsBrokenUntilItsNewRowsAreWritten(t *testing.T) {

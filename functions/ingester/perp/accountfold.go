@@ -189,7 +189,11 @@ func (p *accountStates) receive(c *account, e *accountEvent, now time.Time) {
 	case market.Late:
 		p.figures.late.Add(1)
 		p.broke(c, now)
-	case market.Applied, market.Unknown: // it is in the account
+	case market.Applied:
+		if h, _ := c.state.Holding(e.coin()); h.Gap != (market.Order{}) { // it may be what was missing; what waits for that is in the logs
+			p.broke(c, now)
+		}
+	case market.Unknown: // it is in the account
 	}
 }
 
