@@ -1,0 +1,469 @@
+package table
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Query is a question about the rows of parts. The zero value asks for no rows, and how many there
+// are.
+type Query struct {
+	Filters   []Filter // all of which hold
+	Sets      []SetFilter
+	Addresses []Address // only these, where it is not nil
+
+	Order      int  // the column that rows are ordered by; of equal ones the smaller address comes first, and what is not known last
+	Ascending  bool // the least first
+	Offset     int  // rows that are left out before
+	Limit      int  // the most rows that are given; 0 counts alone
+	Unordered  bool // by address alone
+	Sequential bool // by the caller's goroutine alone
+}
+
+// Filter is one condition on a column.
+type Filter struct {
+	Column    int
+	Low, High int64 // what is known passes between them, both included
+	Outside   bool  // what is known passes outside
+	Null      bool  // only what is not known passes, whatever the others say
+}
+
+// Known passes what is known.
+func Known(column int) Filter {
+	return Filter{Column: column, Low: math.MinInt64, High: math.MaxInt64}
+}
+
+// SetFilter is one condition on the sets that a row belongs to.
+type SetFilter struct {
+	Names []string
+	Kind  SetKind
+	Count int // of Only: the column that says to how many sets of their kind a row belongs
+}
+
+// SetKind says how a [SetFilter] takes its names.
+type SetKind int
+
+// The kinds.
+const (
+	Any  SetKind = iota // to one of them at least
+	All                 // to each of them
+	None                // to none of them
+	Only                // to none but these, and to one at least
+)
+
+// Result is the rows of a page, and how many rows pass in all.
+type Result struct {
+	Total int
+	Rows  []Row
+}
+
+// Row is where a row is.
+type Row struct{ Part, Row int }
+
+// Columns are those that the query reads.
+func (q *Query) Columns() []int {
+	var list []int
+	if q.Limit > 0 && !q.Unordered {
+		list = append(list, q.Order)
+	}
+	for i := range q.Filters {
+		list = append(list, q.Filters[i].Column)
+	}
+	for i := range q.Sets {
+		if q.Sets[i].Kind == Only {
+			list = append(list, q.Sets[i].Count)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// task is a block to look through.
+type task struct {
+	part, block int
+	best        int64 // the greatest key of its rows
+}
+
+// Run answers the query from all rows of the parts that no later part hides. It fails where a
+// column is not loaded, or the context has ended.
+func (q *Query) Run(ctx context.Context, parts []*Part) (Result, error) {
+	columns := q.Columns()
+	for _, p := range parts {
+		if err := p.check(columns); err != nil {
+			return Result{}, err
+		}
+	}
+	tasks := q.tasks(parts)
+	var next atomic.Int64
+	workers := make([]worker, min(len(tasks), runtime.GOMAXPROCS(0)))
+	if q.Sequential {
+		workers = workers[:min(1, len(workers))]
+	}
+	var wg sync.WaitGroup
+	for i := range workers {
+		w := &workers[i]
+		w.query, w.parts, w.most = q, parts, q.most()
+		work := func() {
+			for n := next.Add(1) - 1; int(n) < len(tasks) && ctx.Err() == nil; n = next.Add(1) - 1 {
+				w.look(tasks[n])
+			}
+		}
+		if i == len(workers)-1 {
+			work()
+		} else {
+			wg.Go(work)
+		}
+	}
+	wg.Wait()
+	return q.merge(workers), context.Cause(ctx)
+}
+
+// most is how many of the first rows are kept.
+func (q *Query) most() int {
+	if q.Limit == 0 {
+		return 0
+	}
+	return q.Offset + q.Limit
+}
+
+// tasks are the blocks, the one with the best first: what comes later can then mostly not be among
+// the first rows, and is counted alone.
+func (q *Query) tasks(parts []*Part) []task {
+	var list []task
+	for n, p := range parts {
+		var wanted []bool
+		if q.Addresses != nil {
+			wanted = make([]bool, p.Blocks())
+			for _, a := range q.Addresses {
+				if row, ok := p.Find(a); ok {
+					wanted[row/BlockRows] = true
+				}
+			}
+		}
+		for b := range p.Blocks() {
+			if wanted != nil && !wanted[b] {
+				continue
+			}
+			t := task{part: n, block: b}
+			if q.Limit > 0 && !q.Unordered {
+				t.best = q.best(&p.Columns[q.Order][b])
+			}
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(x, y task) int {
+		return cmp.Or(cmp.Compare(y.best, x.best), cmp.Compare(x.part, y.part), cmp.Compare(x.block, y.block))
+	})
+	return list
+}
+
+// notKnown is the key of what is not known: below that of every value.
+const notKnown = math.MinInt64
+
+// key is greater the earlier a value comes.
+func (q *Query) key(v int64, ok bool) int64 {
+	switch {
+	case !ok:
+		return notKnown
+	case q.Ascending:
+		return -v
+	}
+	return v
+}
+
+func (q *Query) best(b *Block) int64 {
+	least, most, ok := b.Range()
+	if q.Ascending {
+		return q.key(least, ok)
+	}
+	return q.key(most, ok)
+}
+
+// found is a row that may be among the first.
+type found struct {
+	key     int64
+	address Address
+	row     Row
+}
+
+// compare is less than 0 where f comes before other.
+func (f *found) compare(other *found) int {
+	if f.key != other.key {
+		return cmp.Compare(other.key, f.key)
+	}
+	return bytes.Compare(f.address[:], other.address[:])
+}
+
+// worker looks through blocks. Its heap has the first rows that it has seen, the last of them on top.
+type worker struct {
+	query *Query
+	parts []*Part
+	most  int
+	total int
+	first firsts
+
+	rows, other [blockWords]uint64
+	counts      []uint16
+	keys        []int64
+}
+
+type firsts []found
+
+func (f firsts) Len() int           { return len(f) }
+func (f firsts) Less(i, j int) bool { return f[i].compare(&f[j]) > 0 }
+func (f firsts) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
+func (f *firsts) Push(x any)        { *f = append(*f, x.(found)) } //nolint:forcetypeassert // firsts alone push
+func (f *firsts) Pop() any {
+	last := (*f)[len(*f)-1]
+	*f = (*f)[:len(*f)-1]
+	return last
+}
+
+// look looks through a block.
+func (w *worker) look(t task) {
+	p := w.parts[t.part]
+	rows := w.rows[:(p.rowsOf(t.block)+wordBits-1)/wordBits]
+	w.begin(p, t.block, rows)
+	if p.Hidden != nil && p.Hidden[t.block] != nil {
+		for i := range rows {
+			rows[i] &^= p.Hidden[t.block][i]
+		}
+	}
+	for _, i := range w.byLeft(p, t.block) {
+		w.filter(&w.query.Filters[i], &p.Columns[w.query.Filters[i].Column][t.block], rows)
+	}
+	for i := range w.query.Sets {
+		w.set(&w.query.Sets[i], p, t.block, rows)
+	}
+	n := count(rows)
+	w.total += n
+	if n == 0 || w.most == 0 {
+		return
+	}
+	w.take(t, p, rows)
+}
+
+// begin sets the bits of the rows that are asked about.
+func (w *worker) begin(p *Part, block int, rows []uint64) {
+	if w.query.Addresses == nil {
+		all(rows, p.rowsOf(block))
+		return
+	}
+	clear(rows)
+	for _, a := range w.query.Addresses {
+		if row, ok := p.Find(a); ok && row/BlockRows == block {
+			rows[row%BlockRows/wordBits] |= 1 << (row % wordBits)
+		}
+	}
+}
+
+// byLeft are the filters in an order in which those come first that leave the fewest rows, as
+// a sample of the block says.
+func (w *worker) byLeft(p *Part, block int) []int {
+	const sample = 128
+	filters := w.query.Filters
+	order, left := make([]int, len(filters)), make([]int, len(filters))
+	for i := range filters {
+		order[i] = i
+		if len(filters) == 1 {
+			break
+		}
+		b := &p.Columns[filters[i].Column][block]
+		for row := 0; row < b.rows; row += max(1, b.rows/sample) {
+			if filters[i].passes(b.At(row)) {
+				left[i]++
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(left[x], left[y]) })
+	return order
+}
+
+func (f *Filter) passes(v int64, ok bool) bool {
+	if f.Null || !ok {
+		return f.Null && !ok
+	}
+	return (f.Low <= v && v <= f.High) != f.Outside
+}
+
+func (w *worker) filter(f *Filter, b *Block, rows []uint64) {
+	switch {
+	case f.Null:
+		b.keepNull(rows)
+	case f.Outside:
+		out := w.other[:len(rows)]
+		copy(out, rows)
+		b.keepRange(f.Low, f.High, out)
+		b.keepRange(math.MinInt64, math.MaxInt64, rows)
+		for i := range rows {
+			rows[i] &^= out[i]
+		}
+	default:
+		b.keepRange(f.Low, f.High, rows)
+	}
+}
+
+func (w *worker) set(f *SetFilter, p *Part, block int, rows []uint64) {
+	members := func(name string) *Members {
+		if list := p.Sets[name]; list != nil {
+			return &list[block]
+		}
+		return &Members{}
+	}
+	in := w.other[:len(rows)]
+	switch f.Kind {
+	case Any, None:
+		clear(w.other[:])
+		for _, name := range f.Names {
+			members(name).addTo(w.other[:])
+		}
+		for i := range rows {
+			if f.Kind == None {
+				rows[i] &^= in[i]
+			} else {
+				rows[i] &= in[i]
+			}
+		}
+	case All:
+		for _, name := range f.Names {
+			clear(w.other[:])
+			members(name).addTo(w.other[:])
+			for i := range rows {
+				rows[i] &= in[i]
+			}
+		}
+	case Only:
+		w.only(f, members, &p.Columns[f.Count][block], rows)
+	}
+}
+
+// only counts to how many of the named sets each row belongs: to no other, where that is all.
+func (w *worker) only(f *SetFilter, members func(name string) *Members, counts *Block, rows []uint64) {
+	if w.counts == nil {
+		w.counts = make([]uint16, BlockRows)
+	}
+	clear(w.counts)
+	for _, name := range f.Names {
+		m := members(name)
+		for _, r := range m.positions {
+			w.counts[r]++
+		}
+		forEach(m.words, func(row int) { w.counts[row]++ })
+	}
+	forEach(rows, func(row int) {
+		if all, ok := counts.At(row); !ok || w.counts[row] == 0 || int64(w.counts[row]) != all {
+			rows[row/wordBits] &^= 1 << (row % wordBits)
+		}
+	})
+}
+
+// forEach calls f with the bits that are set.
+func forEach(words []uint64, f func(i int)) {
+	for w, word := range words {
+		for ; word != 0; word &= word - 1 {
+			f(w*wordBits + bits.TrailingZeros64(word))
+		}
+	}
+}
+
+// chunkWords is after how many words it is looked again which rows can still be among the first.
+const chunkWords = 64
+
+// take keeps the first rows of a block. Once it has as many as are wanted, all but few rows are
+// left out by one more filter.
+func (w *worker) take(t task, p *Part, rows []uint64) {
+	q := w.query
+	if q.Unordered {
+		forEach(rows, func(row int) { w.push(p, t, row, 0) })
+		return
+	}
+	order := &p.Columns[q.Order][t.block]
+	if w.leavesOut(t.best) {
+		return
+	}
+	w.keepBetter(order, rows)
+	key := func(row int) int64 { return q.key(order.At(row)) }
+	if order.positions != nil && count(rows) > len(order.positions)/wordBits {
+		keys := w.decode(order)
+		key = func(row int) int64 { return keys[row] }
+	}
+	for from := 0; from < len(rows); from += chunkWords {
+		chunk := rows[from:min(from+chunkWords, len(rows))]
+		if from > 0 && order.positions == nil {
+			w.keepBetter(order.from(from*wordBits), chunk)
+		}
+		forEach(chunk, func(i int) { w.push(p, t, from*wordBits+i, key(from*wordBits+i)) })
+	}
+}
+
+// leavesOut reports whether no row with a key is among the first.
+func (w *worker) leavesOut(key int64) bool { return len(w.first) == w.most && key < w.first[0].key }
+
+// keepBetter clears the bits of rows that are not among the first by their key alone.
+func (w *worker) keepBetter(order *Block, rows []uint64) {
+	if len(w.first) < w.most || w.first[0].key == notKnown {
+		return
+	}
+	if key := w.first[0].key; w.query.Ascending {
+		order.keepRange(math.MinInt64, -key, rows)
+	} else {
+		order.keepRange(key, math.MaxInt64, rows)
+	}
+}
+
+// decode are the keys of all rows of a block that is mostly one value.
+func (w *worker) decode(b *Block) []int64 {
+	if w.keys == nil {
+		w.keys = make([]int64, BlockRows)
+	}
+	keys := w.keys[:b.rows]
+	common := w.query.key(b.value(b.common))
+	for i := range keys {
+		keys[i] = common
+	}
+	for i, at := range b.positions {
+		keys[at] = w.query.key(b.value(b.codes.at(i)))
+	}
+	return keys
+}
+
+// push keeps a row if it is among the first.
+func (w *worker) push(p *Part, t task, row int, key int64) {
+	if w.leavesOut(key) {
+		return
+	}
+	f := found{key: key, row: Row{Part: t.part, Row: t.block*BlockRows + row}}
+	f.address = p.Addresses[f.row.Row]
+	if len(w.first) < w.most {
+		heap.Push(&w.first, f)
+		return
+	}
+	if f.compare(&w.first[0]) < 0 {
+		w.first[0] = f
+		heap.Fix(&w.first, 0)
+	}
+}
+
+// merge puts together what the workers have found.
+func (q *Query) merge(workers []worker) Result {
+	var r Result
+	var all firsts
+	for i := range workers {
+		r.Total += workers[i].total
+		all = append(all, workers[i].first...)
+	}
+	slices.SortFunc(all, func(x, y found) int { return x.compare(&y) })
+	all = all[min(q.Offset, len(all)):]
+	for _, f := range all[:min(q.Limit, len(all))] {
+		r.Rows = append(r.Rows, f.row)
+	}
+	return r
+}
