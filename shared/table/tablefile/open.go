@@ -1,0 +1,252 @@
+package tablefile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+
+	"quotary/shared/table"
+)
+
+// Ranges reads bytes of a file.
+type Ranges interface {
+	// Range reads n bytes from an offset on, all of them or it fails.
+	Range(ctx context.Context, offset, n int64) ([]byte, error)
+}
+
+// File is a file whose columns are read when they are wanted. It may be used by several at once.
+type File struct {
+	ranges  Ranges
+	file    *parquet.File
+	columns map[string]int
+	rows    int
+}
+
+// mostRows bounds the rows of a file, and mostFooter the bytes that say where what is.
+const (
+	mostRows   = 1 << 26
+	mostFooter = 16 << 20
+)
+
+// tail is read first: the footer of some hundreds of columns is smaller.
+const tail = 256 << 10
+
+var errFile = errors.New("is no file of a table")
+
+// Open reads the footer of a file of size bytes.
+func Open(ctx context.Context, ranges Ranges, size int64) (*File, error) {
+	n := min(tail, size)
+	end, err := ranges.Range(ctx, size-n, n)
+	if err != nil {
+		return nil, fmt.Errorf("read the end of the file: %w", err)
+	}
+	if len(end) < 8 {
+		return nil, fmt.Errorf("a file of %d bytes %w", size, errFile)
+	}
+	if need := int64(footerBytes(end)); need > n {
+		if need > min(size, mostFooter) {
+			return nil, fmt.Errorf("a footer of %d bytes %w", need, errFile)
+		}
+		if end, err = ranges.Range(ctx, size-need, need); err != nil {
+			return nil, fmt.Errorf("read the footer: %w", err)
+		}
+	}
+	f := &File{ranges: ranges, columns: map[string]int{}}
+	at := &window{offset: size - int64(len(end)), bytes: end}
+	if err := recovered(func() (err error) {
+		f.file, err = parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.SkipMagicBytes(true), parquet.FileReadMode(parquet.ReadModeSync))
+		return err
+	}); err != nil {
+		return nil, fmt.Errorf("read the footer: %w", err)
+	}
+	return f, f.check()
+}
+
+// footerBytes is what the end of a file says of how long its footer is, with the eight bytes that
+// say it.
+func footerBytes(end []byte) uint32 {
+	at := end[len(end)-8:]
+	return uint32(at[0]) | uint32(at[1])<<8 | uint32(at[2])<<16 | uint32(at[3])<<24 + 8
+}
+
+func (f *File) check() error {
+	groups := f.file.RowGroups()
+	if len(groups) > 1 || f.file.NumRows() > mostRows || len(groups) == 0 && f.file.NumRows() > 0 {
+		return fmt.Errorf("what has %d groups of %d rows %w", len(groups), f.file.NumRows(), errFile)
+	}
+	f.rows = int(f.file.NumRows())
+	for i, path := range f.file.Schema().Columns() {
+		if len(path) != 1 {
+			return fmt.Errorf("what has a column %v %w", path, errFile)
+		}
+		f.columns[path[0]] = i
+	}
+	return nil
+}
+
+// Rows is how many rows the file has.
+func (f *File) Rows() int { return f.rows }
+
+// Addresses reads the addresses of the rows.
+func (f *File) Addresses(ctx context.Context) ([]table.Address, error) {
+	list := make([]table.Address, 0, f.rows)
+	err := f.pages(ctx, addressName, func(page parquet.Page) error {
+		data := page.Data()
+		bytes, size := data.FixedLenByteArray()
+		if size != len(table.Address{}) || len(bytes)%size != 0 {
+			return errFile
+		}
+		for ; len(bytes) > 0; bytes = bytes[size:] {
+			list = append(list, table.Address(bytes))
+		}
+		return nil
+	})
+	if err == nil && len(list) != f.rows {
+		err = fmt.Errorf("column %s: %d values of %d rows: it %w", addressName, len(list), f.rows, errFile)
+	}
+	return list, err
+}
+
+// Blocks reads a column.
+func (f *File) Blocks(ctx context.Context, column string) ([]table.Block, error) {
+	var blocks []table.Block
+	left := f.rows
+	err := f.pages(ctx, column, func(page parquet.Page) error {
+		want := min(left, table.BlockRows)
+		if left -= want; want == 0 || int(page.NumRows()) != want {
+			return errFile
+		}
+		b, err := block(page, want)
+		blocks = append(blocks, b)
+		return err
+	})
+	if err == nil && left > 0 {
+		err = fmt.Errorf("column %s lacks %d rows: it %w", column, left, errFile)
+	}
+	return blocks, err
+}
+
+// pages reads all pages of a column, in one range.
+func (f *File) pages(ctx context.Context, column string, each func(parquet.Page) error) error {
+	i, ok := f.columns[column]
+	if !ok {
+		return fmt.Errorf("a file without a column %s %w", column, errFile)
+	}
+	if f.rows == 0 {
+		return nil
+	}
+	meta := f.file.Metadata().RowGroups[0].Columns[i].MetaData
+	from := meta.DataPageOffset
+	if meta.DictionaryPageOffset > 0 {
+		from = min(from, meta.DictionaryPageOffset)
+	}
+	if from < 0 || meta.TotalCompressedSize <= 0 || meta.TotalCompressedSize > f.file.Size()-from {
+		return fmt.Errorf("column %s is %d bytes from %d on: it %w", column, meta.TotalCompressedSize, from, errFile)
+	}
+	bytes, err := f.ranges.Range(ctx, from, meta.TotalCompressedSize)
+	if err != nil {
+		return fmt.Errorf("read column %s: %w", column, err)
+	}
+	err = recovered(func() error {
+		chunk, ok := f.file.RowGroups()[0].ColumnChunks()[i].(*parquet.FileColumnChunk)
+		if !ok {
+			return errFile
+		}
+		pages := chunk.PagesFrom(&window{offset: from, bytes: bytes})
+		defer pages.Close()
+		for {
+			page, err := pages.ReadPage()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			err = each(page)
+			parquet.Release(page)
+			if err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("column %s: %w", column, err)
+	}
+	return nil
+}
+
+// block makes a block of a page.
+func block(page parquet.Page, rows int) (table.Block, error) {
+	levels := page.DefinitionLevels()
+	numbers, err := numbersOf(page)
+	if err != nil || len(levels) != rows {
+		return table.Block{}, errors.Join(err, errFile)
+	}
+	values, known := make([]int64, rows), make([]uint64, (rows+63)/64)
+	for i, level := range levels {
+		if level == 0 {
+			continue
+		}
+		if len(numbers) == 0 {
+			return table.Block{}, errFile
+		}
+		values[i], numbers = numbers[0], numbers[1:]
+		known[i/64] |= 1 << (i % 64)
+	}
+	return table.NewBlock(values, known)
+}
+
+// numbersOf are the known values of a page, in their order.
+func numbersOf(page parquet.Page) ([]int64, error) {
+	data := page.Data()
+	dictionary := page.Dictionary()
+	switch {
+	case dictionary != nil:
+		words := dictionary.Page().Data()
+		of, indexes := words.Int64(), data.Int32()
+		numbers := make([]int64, len(indexes))
+		for i, at := range indexes {
+			if at < 0 || int(at) >= len(of) {
+				return nil, errFile
+			}
+			numbers[i] = of[at]
+		}
+		return numbers, nil
+	case data.Kind() == encoding.Int64:
+		return data.Int64(), nil
+	}
+	return nil, errFile
+}
+
+// window is the bytes of a file from an offset on, as far as they are there.
+type window struct {
+	offset int64
+	bytes  []byte
+}
+
+// ReadAt reads what is there.
+func (w *window) ReadAt(b []byte, offset int64) (int, error) {
+	at := offset - w.offset
+	if at < 0 || at > int64(len(w.bytes)) {
+		return 0, fmt.Errorf("read from %d on what is there from %d on: %w", offset, w.offset, errFile)
+	}
+	n := copy(b, w.bytes[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// recovered calls f, which hands bytes of a file to the library: it panics over some broken ones.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it %w: %v", errFile, r)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,170 @@
+// Package tablefile keeps the parts of a table ([table.Part]) as Parquet files that engines such as
+// Athena, DuckDB and Spark read as they are, and reads single columns of them.
+//
+// A file is one row group, and of each column a page for every block ([table.BlockRows] rows), so
+// that a column is one range of the file, and a page becomes a block. Columns are in the order in
+// which they are declared: what is asked together lies together. The footer says where they are; it
+// is read once for a file, by [Open]. A file is never changed.
+package tablefile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding"
+
+	"quotary/shared/table"
+)
+
+// Kind says what a column is, and so how it is written.
+type Kind int
+
+// The kinds.
+const (
+	Count Kind = iota // a whole number
+	Money             // a decimal of many different values
+	Ratio             // a decimal of few
+	Date              // ms since 1970, UTC
+)
+
+// Column is a column of a file.
+type Column struct {
+	Name  string
+	Kind  Kind
+	Scale int // decimal places of Money and Ratio: a figure is its whole number over 10^Scale
+}
+
+// MostDigits bounds values as they are kept in a file: DECIMAL(18, Scale).
+const MostDigits = 18
+
+// Most is the greatest value of a file.
+const Most = 1e18 - 1
+
+// The columns that every file has before its own.
+const (
+	addressName = "address" // 20 bytes
+	versionName = "version" // of the publication that wrote the row, ms
+	tierName    = "tier"    // of the file
+	before      = 3
+)
+
+// Part is what a file is made of.
+type Part struct {
+	Tier      string
+	Version   int64           // ms
+	Addresses []table.Address // of the rows, each once
+	// Values gives the values of a column and, as bits, which are known.
+	Values func(column int) (values []int64, known []uint64)
+}
+
+// Write writes a part as a file. It fails with a value that a file does not hold.
+func Write(to io.Writer, columns []Column, p *Part) error {
+	w := parquet.NewWriter(to, schema(columns), parquet.DataPageStatistics(true), parquet.PageBufferSize(64<<20), parquet.WriteBufferSize(1<<20))
+	writers := w.ColumnWriters()
+	if err := writePart(writers, columns, p); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return fmt.Errorf("end the file: %w", err)
+	}
+	return nil
+}
+
+func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error {
+	buffer := make([]parquet.Value, 0, min(table.BlockRows, len(p.Addresses)))
+	write := func(column int, value func(row int) parquet.Value) error {
+		for from := 0; from < len(p.Addresses); from += table.BlockRows {
+			buffer = buffer[:0]
+			for row := from; row < min(from+table.BlockRows, len(p.Addresses)); row++ {
+				buffer = append(buffer, value(row))
+			}
+			if _, err := writers[column].WriteRowValues(buffer); err != nil {
+				return fmt.Errorf("write column %d: %w", column, err)
+			}
+			if err := writers[column].Flush(); err != nil {
+				return fmt.Errorf("write a page of column %d: %w", column, err)
+			}
+		}
+		return nil
+	}
+	err := errors.Join(
+		write(0, func(row int) parquet.Value { return parquet.FixedLenByteArrayValue(p.Addresses[row][:]).Level(0, 0, 0) }),
+		write(1, func(int) parquet.Value { return parquet.Int64Value(p.Version).Level(0, 0, 1) }),
+		write(2, func(int) parquet.Value { return parquet.ByteArrayValue([]byte(p.Tier)).Level(0, 0, 2) }),
+	)
+	for c := range columns {
+		if err != nil {
+			return err
+		}
+		values, known := p.Values(c)
+		if len(values) != len(p.Addresses) {
+			return fmt.Errorf("column %s has %d values of %d rows", columns[c].Name, len(values), len(p.Addresses))
+		}
+		for row, v := range values {
+			if v > Most || v < -Most {
+				return fmt.Errorf("column %s of row %d: %d has more than %d digits", columns[c].Name, row, v, MostDigits)
+			}
+		}
+		err = write(before+c, func(row int) parquet.Value {
+			if known[row/64]>>(row%64)&1 == 0 {
+				return parquet.NullValue().Level(0, 0, before+c)
+			}
+			return parquet.Int64Value(values[row]).Level(0, 1, before+c)
+		})
+	}
+	return err
+}
+
+// schema is the schema of a file, its columns in their order: a [parquet.Group] would sort them.
+func schema(columns []Column) *parquet.Schema {
+	group := parquet.Group{}
+	var order []string
+	add := func(name string, node parquet.Node, e encoding.Encoding) {
+		group[name] = parquet.Compressed(parquet.Encoded(node, e), &zstd.Codec{Level: zstd.SpeedFastest})
+		order = append(order, name)
+	}
+	add(addressName, parquet.Leaf(parquet.FixedLenByteArrayType(20)), &parquet.Plain)
+	add(versionName, parquet.Timestamp(parquet.Millisecond), &parquet.DeltaBinaryPacked)
+	add(tierName, parquet.String(), &parquet.RLEDictionary)
+	for _, c := range columns {
+		switch c.Kind {
+		case Count:
+			add(c.Name, parquet.Optional(parquet.Int(64)), &parquet.RLEDictionary)
+		case Ratio:
+			add(c.Name, parquet.Optional(parquet.Decimal(c.Scale, MostDigits, parquet.Int64Type)), &parquet.RLEDictionary)
+		case Money:
+			add(c.Name, parquet.Optional(parquet.Decimal(c.Scale, MostDigits, parquet.Int64Type)), &parquet.DeltaBinaryPacked)
+		case Date:
+			add(c.Name, parquet.Optional(parquet.Timestamp(parquet.Millisecond)), &parquet.DeltaBinaryPacked)
+		}
+	}
+	sorted := map[string]parquet.Field{}
+	for _, f := range group.Fields() {
+		sorted[f.Name()] = f
+	}
+	root := ordered{Group: group}
+	for _, name := range order {
+		root.fields = append(root.fields, sorted[name])
+	}
+	return parquet.NewSchema("row", root)
+}
+
+// ordered is a group whose fields are in an order of their own.
+type ordered struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+// Fields returns the fields.
+func (o ordered) Fields() []parquet.Field { return o.fields }
+
+// Bytes is Write to memory.
+func Bytes(columns []Column, p *Part) ([]byte, error) {
+	var b bytes.Buffer
+	err := Write(&b, columns, p)
+	return b.Bytes(), err
+}

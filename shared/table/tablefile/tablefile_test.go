@@ -1,0 +1,133 @@
+package tablefile_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/testing/must"
+)
+
+// file is a file in memory, which counts what is read of it.
+type file struct {
+	bytes []byte
+	reads int
+}
+
+func (f *file) Range(_ context.Context, offset, n int64) ([]byte, error) {
+	f.reads++
+	if offset < 0 || n < 0 || offset+n > int64(len(f.bytes)) {
+		return nil, fmt.Errorf("%d bytes from %d on are not there", n, offset)
+	}
+	return f.bytes[offset : offset+n], nil
+}
+
+// drawn is a part with columns of every kind.
+func drawn(t *rapid.T, rows int) ([]tablefile.Column, *tablefile.Part) {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	var columns []tablefile.Column
+	var values [][]int64
+	var known [][]uint64
+	for c := range rapid.IntRange(0, 6).Draw(t, "columns") {
+		columns = append(columns, tablefile.Column{
+			Name: "z" + strconv.Itoa(9-c), Kind: rapid.SampledFrom([]tablefile.Kind{tablefile.Count, tablefile.Money, tablefile.Ratio, tablefile.Date}).Draw(t, "kind"), Scale: rapid.IntRange(0, 18).Draw(t, "scale"),
+		})
+		most := rapid.SampledFrom([]int64{1, 100, 1e6, tablefile.Most}).Draw(t, "most")
+		share := rapid.SampledFrom([]int{0, 1, 9, 10}).Draw(t, "known of ten")
+		numbers, bits := make([]int64, rows), make([]uint64, (rows+63)/64)
+		for i := range numbers {
+			if rng.IntN(10) < share {
+				numbers[i] = rng.Int64N(2*most) - most
+				bits[i/64] |= 1 << (i % 64)
+			}
+		}
+		values, known = append(values, numbers), append(known, bits)
+	}
+	p := &tablefile.Part{Tier: "hot", Version: 5, Addresses: make([]table.Address, rows), Values: func(c int) ([]int64, []uint64) { return values[c], known[c] }}
+	for i := range p.Addresses {
+		binary.BigEndian.PutUint32(p.Addresses[i][16:], uint32(i)) //nolint:gosec // there are few
+		binary.BigEndian.PutUint64(p.Addresses[i][:], rng.Uint64())
+	}
+	return columns, p
+}
+
+func TestAFileIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SampledFrom([]int{0, 1, 63, 64, 500, 3000, 3000, table.BlockRows, table.BlockRows + 1}).Draw(t, "rows")
+		columns, p := drawn(t, rows)
+		stored := &file{bytes: must.Get(tablefile.Bytes(columns, p))(t)}
+		f := must.Get(tablefile.Open(t.Context(), stored, int64(len(stored.bytes))))(t)
+		if f.Rows() != rows || stored.reads != 1 {
+			t.Fatalf("%d rows after %d reads, want %d after one", f.Rows(), stored.reads, rows)
+		}
+		addresses := must.Get(f.Addresses(t.Context()))(t)
+		for i, a := range p.Addresses {
+			if addresses[i] != a {
+				t.Fatalf("address %d is %x, want %x", i, addresses[i], a)
+			}
+		}
+		for c := range columns {
+			before := stored.reads
+			blocks := must.Get(f.Blocks(t.Context(), columns[c].Name))(t)
+			if stored.reads > before+1 {
+				t.Errorf("a column takes %d reads, want one", stored.reads-before)
+			}
+			values, known := p.Values(c)
+			for i, want := range values {
+				got, ok := blocks[i/table.BlockRows].At(i % table.BlockRows)
+				if is := known[i/64]>>(i%64)&1 != 0; ok != is || is && got != want {
+					t.Fatalf("%+v, row %d: %d, known %t, want %d, %t", columns[c], i, got, ok, want, is)
+				}
+			}
+		}
+	})
+}
+
+func TestADamagedFileIsAnError(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		columns, p := drawn(t, rapid.IntRange(0, 300).Draw(t, "rows"))
+		whole := must.Get(tablefile.Bytes(columns, p))(t)
+		stored := &file{bytes: append([]byte(nil), whole...)}
+		if rapid.Bool().Draw(t, "cut") {
+			stored.bytes = whole[:rapid.IntRange(0, len(whole)-1).Draw(t, "length")]
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "damages") {
+			if len(stored.bytes) > 0 {
+				stored.bytes[rapid.IntRange(0, len(stored.bytes)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+			}
+		}
+		f, err := tablefile.Open(t.Context(), stored, int64(len(stored.bytes)))
+		if err != nil {
+			return
+		}
+		for _, c := range columns { // an error, or values: never a panic
+			_, _ = f.Blocks(t.Context(), c.Name)
+		}
+		_, _ = f.Addresses(t.Context())
+	})
+}
+
+func TestWhatAFileDoesNotHoldIsRefused(t *testing.T) {
+	t.Parallel()
+	columns := []tablefile.Column{{Name: "a", Kind: tablefile.Money}}
+	for name, values := range map[string][]int64{"too few": nil, "too large": {tablefile.Most + 1}, "too small": {-tablefile.Most - 1}} {
+		p := &tablefile.Part{Addresses: make([]table.Address, 1), Values: func(int) ([]int64, []uint64) { return values, []uint64{1} }}
+		if _, err := tablefile.Bytes(columns, p); err == nil {
+			t.Errorf("%s: it is written", name)
+		}
+	}
+	stored := &file{bytes: must.Get(tablefile.Bytes(nil, &tablefile.Part{}))(t)}
+	f := must.Get(tablefile.Open(t.Context(), stored, int64(len(stored.bytes))))(t)
+	if _, err := f.Blocks(t.Context(), "a"); err == nil {
+		t.Error("a column is read that is not there")
+	}
+}
