@@ -218,7 +218,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	w.fill(t)
 	w.Get(t, w.SubKey, pricePath).Refused(t, http.StatusBadRequest, "missing key")
 	w.Get(t, w.SubKey, pricePath+"?key=a%20b").Refused(t, http.StatusBadRequest, "key")
-	w.Get(t, w.SubKey, pricePath+"?key=i:vix:cboe&currency=gold").Refused(t, http.StatusBadRequest, "currency", "cny, usd, eur")
+	w.Get(t, w.SubKey, pricePath+"?key=i:vix:cboe&currency=gold").Refused(t, http.StatusBadRequest, "currency", "cny, usd, eur, hkd, jpy")
 	w.Get(t, w.SubKey, infoPath+"?key=i:vix:cboe&lan=tc").Refused(t, http.StatusBadRequest, "lan", "cn")
 }
 

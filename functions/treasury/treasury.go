@@ -12,6 +12,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/rates"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 	"quotary/shared/service/coinprices"
@@ -25,10 +26,14 @@ type reader struct {
 	coins     *coinprices.Prices
 	shares    *store.View[indices.View]
 	companies *store.View[companies.View]
+	rates     *store.View[rates.View]
 }
 
 func newReader(series *store.Series, views *store.Views, clock func() time.Time) *reader {
-	return &reader{series, treasuries.Open(views, clock), coinprices.Open(views, clock), indices.Published.Open(views, clock), companies.Published.Open(views, clock)}
+	return &reader{
+		series: series, holdings: treasuries.Open(views, clock), coins: coinprices.Open(views, clock), shares: indices.Published.Open(views, clock),
+		companies: companies.Published.Open(views, clock), rates: rates.Published.Open(views, clock),
+	}
 }
 
 // entities returns a page of holders.

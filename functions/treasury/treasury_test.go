@@ -19,6 +19,7 @@ import (
 	"quotary/shared/data/indices"
 	"quotary/shared/data/pairs"
 	"quotary/shared/data/pairtickers"
+	"quotary/shared/data/rates"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -256,6 +257,21 @@ func TestCoinsAreValuedByTheirFollowedPair(t *testing.T) {
 	sum := apitest.Data[catalog.TreasuryTotals](t, w.Get(t, w.SubKey, base+"/summary"))
 	if e.InUSD == nil || *e.InUSD != "109200000" || *e.MNAV != "1.86813187" || *sum.TotalValueUSD != "770110250" {
 		t.Errorf("%+v, %+v", e, sum)
+	}
+}
+
+// A share that is not in US dollars has a market value by the reference rate of now.
+func TestSharesOfOtherCurrenciesHaveAMarketValue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill(t)
+	var known rates.View
+	dec := func(text string) market.Decimal { return must.Get(market.ParseDecimal(text))(t) }
+	known.Add(market.DayRates{Date: w.day(4), USD: dec("1.1"), CNY: dec("7.7"), Others: map[string]market.Decimal{"hkd": dec("8.8")}})
+	storetest.Publish(t, w.views, rates.Published, known)
+	e := apitest.Data[catalog.TreasuryEntityPage](t, w.post(t, "/entities", map[string]any{"ticker": "MINE"})).List[0]
+	if e.MarketCap == nil || *e.MarketCap != "262500" || e.MNAV == nil || e.EnterpriseValue != nil { // 700,000 of 3 HKD, of 8 for a US dollar
+		t.Errorf("%+v", e)
 	}
 }
 

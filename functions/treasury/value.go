@@ -9,6 +9,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/rates"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 	"quotary/shared/service/coinprices"
@@ -21,6 +22,7 @@ type prices struct {
 	coins     *coinprices.Snapshot
 	shares    indices.View
 	companies companies.View
+	rates     rates.View
 
 	known map[string][2]string // price and coins of those that were asked for
 }
@@ -34,7 +36,10 @@ func (r *reader) prices(ctx context.Context) (*prices, error) {
 	if p.shares, err = store.OrZero(r.shares.Get(ctx)); err != nil {
 		return nil, err
 	}
-	p.companies, err = store.OrZero(r.companies.Get(ctx))
+	if p.companies, err = store.OrZero(r.companies.Get(ctx)); err != nil {
+		return nil, err
+	}
+	p.rates, err = store.OrZero(r.rates.Get(ctx))
 	return p, err
 }
 
@@ -84,10 +89,14 @@ func (p *prices) value(h *treasuries.Holder) valued {
 	share, _ := p.shares.Lookup(h.Key)
 	day, _, ok := share.Last(p.now)
 	shares, err := market.ParseDecimal(company.Shares())
-	if !ok || day.Unit != "USD" || err != nil {
+	if !ok || err != nil {
 		return v
 	}
-	v.marketCap = product(day.Close, shares)
+	dollars, ok := p.rates.Convert(p.now, day.Unit, "USD")
+	if !ok {
+		return v
+	}
+	v.marketCap = dollars(product(day.Close, shares))
 	marketCap, err := market.ParseStored(v.marketCap)
 	cash, errCash := market.ParseDecimal(company.Cash())
 	debt, errDebt := market.ParseDecimal(company.Debt())

@@ -53,14 +53,14 @@ type IndexRow struct {
 
 // IndexPriceIn selects an index, a share or an exchange rate, and a currency.
 type IndexPriceIn struct {
-	// key of an index (i:fgi:alternative), of a share, or of an exchange rate: t:usdcny,
-	// t:eurusd and t:eurcny with any source behind them, such as t:usdcny:sina, are the
-	// European Central Bank's reference rates
+	// key of an index (i:fgi:alternative), of a share, or of an exchange rate: t:usdcny
+	// and other pairs of currencies that the European Central Bank has reference rates of,
+	// with any source behind them, such as t:usdcny:sina, are these
 	Key Key `query:"key,symbol,dbkey,dbKey" required:"true" example:"i:fgi:alternative"`
 
 	// currency of the figures: its own where none is given. Points and exchange rates have
 	// none, and are the same in all of them
-	Currency string `query:"currency" enum:"|cny|usd|eur"`
+	Currency string `query:"currency" enum:"|cny|usd|eur|hkd|jpy"`
 }
 
 // Needs implements [Needer].

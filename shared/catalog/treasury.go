@@ -58,9 +58,9 @@ type TreasuryEntityPage struct {
 
 // TreasuryEntity is what an entity holds of a coin. Holdings follow from what it bought and sold;
 // a difference between what it reports and what is known until then counts as bought or sold.
-// Values are of the present: by the price of the coin, by the last close of its share and by
-// the shares, cash and debt that it has filed last. What is not known is null, as are market
-// values of shares that are not in US dollars.
+// Values are of the present: by the price of the coin, by the last close of its share, converted by
+// the European Central Bank's reference rate where it is not in US dollars, and by the shares, cash
+// and debt that it has filed last. What is not known is null.
 type TreasuryEntity struct {
 	ID              int64        `json:"id"`               // number of the entity and coin, 2^53-1 at most
 	Coin            string       `json:"coin"`             // short name of the coin, such as BTC

@@ -33,6 +33,7 @@ type CoinTheme struct {
 type DayRates struct {
 	Date     string // yyyy-mm-dd
 	USD, CNY Decimal
+	Others   map[string]Decimal // by the code of the currency, in lower case
 }
 
 // maxCoinKey bounds a coin key, in bytes.

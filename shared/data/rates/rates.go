@@ -5,6 +5,7 @@ package rates
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,8 @@ type Day struct {
 	Date string `json:"date"` // yyyy-mm-dd
 	USD  string `json:"usd"`
 	CNY  string `json:"cny"`
+
+	Others map[string]string `json:"others,omitempty"` // by the code of the currency, in lower case
 }
 
 // At returns the rate of yuan to US dollars that is in force at a time: that of the
@@ -63,8 +66,14 @@ func (v View) inForce(t time.Time) (Day, bool) {
 // dropped. The slice of the view is never written to.
 func (v *View) Add(r market.DayRates) bool {
 	day := Day{Date: r.Date, USD: r.USD.String(), CNY: r.CNY.String()}
+	for code, rate := range r.Others {
+		if day.Others == nil {
+			day.Others = make(map[string]string, len(r.Others))
+		}
+		day.Others[code] = rate.String()
+	}
 	i, found := slices.BinarySearchFunc(v.Days, day.Date, func(d Day, date string) int { return cmp.Compare(d.Date, date) })
-	if found && v.Days[i] == day || !found && i == 0 && len(v.Days) >= Keep {
+	if found && v.Days[i].same(&day) || !found && i == 0 && len(v.Days) >= Keep {
 		return false
 	}
 	days := slices.Clone(v.Days)
@@ -75,6 +84,10 @@ func (v *View) Add(r market.DayRates) bool {
 	}
 	v.Days = days[max(0, len(days)-Keep):]
 	return true
+}
+
+func (d *Day) same(e *Day) bool {
+	return d.Date == e.Date && d.USD == e.USD && d.CNY == e.CNY && maps.Equal(d.Others, e.Others)
 }
 
 // Published is how the view is stored. A rate comes once a day.
@@ -95,7 +108,15 @@ func (v View) Yuan(t time.Time) func(usd market.Decimal) string {
 // perEuro is how many units of a currency, in lower case, one euro is; false for one that is not
 // known.
 func (d *Day) perEuro(currency string) (market.Decimal, bool) {
-	text := map[string]string{"usd": d.USD, "cny": d.CNY, "eur": "1"}[currency]
+	text := d.Others[currency]
+	switch currency {
+	case "usd":
+		text = d.USD
+	case "cny":
+		text = d.CNY
+	case "eur":
+		text = "1"
+	}
 	rate, err := market.ParseDecimal(text)
 	return rate, err == nil && rate.IsPos()
 }

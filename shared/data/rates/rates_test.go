@@ -35,7 +35,8 @@ func TestTheStoredView(t *testing.T) {
 
 func days(t *rapid.T) []market.DayRates {
 	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) market.DayRates {
-		return market.DayRates{Date: date(rapid.IntRange(0, 200).Draw(t, "day")), USD: markettest.Parsed(1, 4).Draw(t, "usd"), CNY: markettest.Parsed(2, 4).Draw(t, "cny")}
+		return market.DayRates{Date: date(rapid.IntRange(0, 200).Draw(t, "day")), USD: markettest.Parsed(1, 4).Draw(t, "usd"), CNY: markettest.Parsed(2, 4).Draw(t, "cny"),
+			Others: rapid.MapOfN(rapid.SampledFrom([]string{"hkd", "jpy", "gbp"}), markettest.Parsed(2, 4), 0, 2).Draw(t, "others")}
 	}), 0, 150, func(d market.DayRates) string { return d.Date }).Draw(t, "days")
 }
 
@@ -84,5 +85,32 @@ func TestWhichRateIsInForce(t *testing.T) {
 		if got != want {
 			t.Errorf("at %s: %s, want %s", at, got, want)
 		}
+	}
+}
+
+func TestAmountsInOtherCurrencies(t *testing.T) {
+	t.Parallel()
+	dec := func(text string) market.Decimal { return must.Get(market.ParseDecimal(text))(t) }
+	var v View
+	old := market.DayRates{Date: "2026-11-19", USD: dec("1.1"), CNY: dec("7.7")}
+	v.Add(old)
+	newer := market.DayRates{Date: "2026-11-19", USD: dec("1.1"), CNY: dec("7.7"), Others: map[string]market.Decimal{"hkd": dec("8.8"), "jpy": dec("165")}}
+	if !v.Add(newer) || v.Add(newer) || len(v.Days) != 1 {
+		t.Errorf("a day that has more currencies than before: %+v", v)
+	}
+	at := must.Get(time.Parse(time.RFC3339, "2026-11-20T12:00:00Z"))(t)
+	for _, tt := range []struct{ amount, from, to, want string }{
+		{"80", "HKD", "USD", "10"}, {"1500.5", "JPY", "usd", "10"}, {"2", "usd", "hkd", "16"}, {"1.25", "HKD", "hkd", "1.25"}, {"1.25", "USD", "GBP", "none"}, {"1", "", "USD", "none"},
+	} {
+		got := "none"
+		if convert, ok := v.Convert(at, tt.from, tt.to); ok {
+			got = convert(tt.amount)
+		}
+		if got != tt.want {
+			t.Errorf("%s %s in %s: %s, want %s", tt.amount, tt.from, tt.to, got, tt.want)
+		}
+	}
+	if quotes, ok := v.Quotes("t:usdjpy:any"); !ok || len(quotes) != 1 || quotes[0].Close != "150" || quotes[0].Unit != "JPY" {
+		t.Errorf("%+v", quotes)
 	}
 }

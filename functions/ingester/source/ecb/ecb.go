@@ -1,5 +1,5 @@
 // Package ecb asks the European Central Bank for its daily reference rates of euro
-// exchange: US dollars and yuan for one euro, published at about 16:00 in Frankfurt
+// exchange: US dollars, yuan and others for one euro, published at about 16:00 in Frankfurt
 // on working days.
 //
 // The bank serves them as XML files: eurofxref-daily.xml has the last day, and
@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"quotary/functions/ingester/source"
@@ -95,6 +96,14 @@ type envelope struct {
 	} `xml:"Cube>Cube"`
 }
 
+// maxOthers bounds the currencies of a day. The bank names some thirty.
+const maxOthers = 60
+
+// isCode reports whether a text is the code of a currency: three letters.
+func isCode(text string) bool {
+	return len(text) == 3 && !strings.ContainsFunc(text, func(c rune) bool { return c < 'A' || c > 'Z' })
+}
+
 // Parse reads a file of rates that was asked for at a time: the days that have both currencies,
 // and how many have not, or are no days. Nothing is known of the day after tomorrow, and what says
 // so would be the newest for ever. A file without a single day is an error.
@@ -114,6 +123,11 @@ func Parse(file []byte, asked time.Time) (days []market.DayRates, malformed int,
 				day.USD = rate
 			case r.Currency == "CNY":
 				day.CNY = rate
+			case isCode(r.Currency) && len(day.Others) < maxOthers:
+				if day.Others == nil {
+					day.Others = map[string]market.Decimal{}
+				}
+				day.Others[strings.ToLower(r.Currency)] = rate
 			}
 		}
 		if _, err := time.Parse(time.DateOnly, day.Date); err != nil || day.Date > last || !day.USD.IsPos() || !day.CNY.IsPos() {

@@ -64,6 +64,24 @@ func TestAFile(t *testing.T) {
 	}
 }
 
+func TestEveryCurrencyOfADayIsKept(t *testing.T) {
+	t.Parallel()
+	one := `<Cube time='2026-11-20'><Cube currency='HKD' rate='8.32'/><Cube currency='USD' rate='1.05'/><Cube currency='CNY' rate='7.6'/><Cube currency='JPY' rate='160.5'/>` +
+		`<Cube currency='ISK' rate='N/A'/><Cube currency='gold' rate='2'/><Cube currency='KRW' rate='0'/><Cube currency='' rate='1'/></Cube>`
+	days, malformed, err := ecb.Parse([]byte(file(one)), now())
+	if err != nil || malformed != 0 || len(days) != 1 || fmt.Sprint(days[0].Others) != "map[hkd:8.32 jpy:160.5]" {
+		t.Errorf("%+v, %d malformed: %v", days, malformed, err)
+	}
+	var many strings.Builder
+	for n := range 26 * 26 {
+		fmt.Fprintf(&many, "<Cube currency='X%c%c' rate='2'/>", 'A'+n/26, 'A'+n%26)
+	}
+	days, _, err = ecb.Parse([]byte(file(strings.Replace(one, "<Cube currency='HKD' rate='8.32'/>", many.String(), 1))), now())
+	if err != nil || len(days) != 1 || len(days[0].Others) > 60 || !days[0].USD.IsPos() {
+		t.Errorf("%d currencies of a day: %v", len(days[0].Others), err)
+	}
+}
+
 func TestTheLast90DaysComeFirstAndAfterTroubleElseTheLastDay(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
