@@ -167,7 +167,7 @@ func ParseAlertType(text string) (a AlertType, err error) {
 	a.Indicator, a.Trigger, a.fires = indicator.Key, trigger.Key, trigger.fires
 	given := parts[3:]
 	if len(given) > len(trigger.Params) {
-		return a, fmt.Errorf("the trigger %s has %d parameters, not %d", trigger.Key, len(trigger.Params), len(given))
+		return a, fmt.Errorf("the number of parameters of the trigger %s is %d, not %d", trigger.Key, len(trigger.Params), len(given))
 	}
 	for i := range trigger.Params {
 		text := ""

@@ -25,7 +25,7 @@ func TestAnAlertTypeIsReadWithItsDefaults(t *testing.T) {
 		"ma:60:rsi_level":        "accepted are single_ma, double_ma",
 		"ma:60:single_ma:0":      "from 1 to 200",
 		"ma:60:single_ma:7.5":    "from 1 to 200",
-		"ma:60:single_ma:7:8":    "has 1 parameters, not 2",
+		"ma:60:single_ma:7:8":    "the number of parameters of the trigger single_ma is 1, not 2",
 		"price:60:price_cross":   "a price above 0",
 		"price:60:price_cross:0": "a price above 0",
 		"price:60:price_cross:" + strings.Repeat("1", 200): "<indicator>",
