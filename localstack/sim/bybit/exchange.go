@@ -63,7 +63,7 @@ func New(c Config) *Exchange {
 			{Symbol: "ETHUSDT", Base: "ETH", Quote: "USDT", Swap: true, Tick: 2, Lot: 2, MaxLots: 4_000, Large: 60_000, PerMinute: 15},
 			{Symbol: "BTCUSDT", Base: "BTC", Quote: "USDT", Swap: true, Tick: 1, Lot: 3, MaxLots: 2_500, Large: 40_000, PerMinute: 24},
 			{Symbol: "BTCUSD", Base: "BTC", Quote: "USD", Swap: true, Dollars: 1, Tick: 1, MaxLots: 90_000, Large: 3_000_000, PerMinute: 10},
-			{Symbol: "SOLUSDT", Base: "SOL", Quote: "USDT", Tick: 2, Lot: 3, MaxLots: 80_000, PerMinute: 5, Quiet: true},
+			{Symbol: "SOLUSDT", Base: "SOL", Quote: "USDT", Tick: 2, Lot: 3, MaxLots: 80_000, PerMinute: 5, Quiet: true, Sudden: true},
 			{Symbol: "ETHUSDT", Base: "ETH", Quote: "USDT", Tick: 2, Lot: 5, MaxLots: 400_000, Large: 60_000_000, PerMinute: 10},
 			{Symbol: "SOLUSDT", Base: "SOL", Quote: "USDT", Swap: true, Tick: 2, Lot: 1, MaxLots: 6_000, PerMinute: 6, Quiet: true},
 			{Symbol: "DOGEUSDT", Base: "DOGE", Quote: "USDT", Tick: 5, Lot: 1, MaxLots: 90_000, PerMinute: 3, Quiet: true},

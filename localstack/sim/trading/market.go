@@ -50,10 +50,11 @@ type Market struct {
 	Dollars int64
 
 	Tick, Lot int   // decimals of prices, and of sizes in base coins or contracts
-	MaxLots   int64 // of a trade, but for those of large orders
+	MaxLots   int64 // of a trade, but for those of large orders and of sudden markets
 	PerMinute int64 // trades
 	Quiet     bool  // every seventh minute has none
 	Large     int64 // lots of the smallest large order; 0 has none
+	Sudden    bool  // its price leaves that of its coin every half hour
 
 	seed     uint64
 	base     prices.Walk // of the base coin
@@ -90,7 +91,8 @@ func (m *Market) price(ms int64) int64 {
 	default:
 		ticks = m.base.At(ms, m.Tick)
 	}
-	off := prices.Wave(m.seed, 0, ms, 20*minute, 500) + prices.Wave(m.seed, 1, ms, minute, 300)
+	off, _ := m.sudden(ms)
+	off += prices.Wave(m.seed, 0, ms, 20*minute, 500) + prices.Wave(m.seed, 1, ms, minute, 300)
 	return max(1, ticks+ticks*off/1_000_000)
 }
 
@@ -139,6 +141,9 @@ func (m *Market) trades(number int64) []Trade {
 			ID: first + place, Time: at, Price: max(1, m.price(at)+int64(h%7)-3),
 			Size: 1 + int64(h>>8%uint64(m.MaxLots)), BuyerMaker: h>>40%2 == 0,
 			First: fill, Last: fill + fillsOf(place) - 1,
+		}
+		if _, times := m.sudden(at); times > 1 {
+			t.Size *= times
 		}
 		if lots := large.Trades[place]; lots > 0 {
 			t.Price, t.Size, t.BuyerMaker = large.Price, lots, large.Bid
