@@ -83,6 +83,11 @@ func NewBlock(values []int64, known []uint64) (Block, error) {
 	return b, nil
 }
 
+// Unknown is a block of rows of which nothing is known.
+func Unknown(rows int) Block {
+	return Block{rows: rows, positions: []uint16{}, codes: dense[uint8]{}}
+}
+
 // pack keeps the codes in the form that takes least.
 func (b *Block) pack(code func(i int) uint64) {
 	width := 1

@@ -28,6 +28,13 @@ func NewPart(addresses []Address) *Part {
 	return p
 }
 
+// With is the same rows with other columns.
+func (p *Part) With(columns map[int][]Block) *Part {
+	other := *p
+	other.Columns = columns
+	return &other
+}
+
 // Blocks is how many blocks each column has.
 func (p *Part) Blocks() int { return (len(p.Addresses) + BlockRows - 1) / BlockRows }
 

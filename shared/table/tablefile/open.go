@@ -91,6 +91,12 @@ func (f *File) check() error {
 // Rows is how many rows the file has.
 func (f *File) Rows() int { return f.rows }
 
+// Has reports whether the file has a column.
+func (f *File) Has(column string) bool {
+	_, ok := f.columns[column]
+	return ok
+}
+
 // Addresses reads the addresses of the rows.
 func (f *File) Addresses(ctx context.Context) ([]table.Address, error) {
 	list := make([]table.Address, 0, f.rows)

@@ -1,0 +1,109 @@
+package tablefile
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"quotary/shared/table"
+)
+
+// columnCache keeps columns that were read, up to a number of bytes: those go first that were used
+// the longest time ago. What several want at once is read once.
+type columnCache struct {
+	most int
+
+	mu    sync.Mutex
+	kept  map[columnOf]*keptColumn
+	bytes int
+	uses  int64
+}
+
+// columnOf names a column of a file.
+type columnOf struct {
+	file   string
+	column int
+}
+
+type keptColumn struct {
+	ready  chan struct{} // closed when it was read, or could not be
+	blocks []table.Block
+	err    error
+	bytes  int
+	used   int64
+}
+
+func newColumnCache(bytes int) *columnCache {
+	return &columnCache{most: bytes, kept: map[columnOf]*keptColumn{}}
+}
+
+// get is a column, read where it is not kept. The read ends by itself, also when nobody waits any more.
+func (c *columnCache) get(ctx context.Context, of columnOf, read func(context.Context) ([]table.Block, error)) ([]table.Block, error) {
+	c.mu.Lock()
+	k := c.kept[of]
+	if k == nil {
+		k = &keptColumn{ready: make(chan struct{})}
+		c.kept[of] = k
+		go c.read(context.WithoutCancel(ctx), of, k, read)
+	}
+	c.uses++
+	k.used = c.uses
+	c.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-k.ready:
+		return k.blocks, k.err
+	}
+}
+
+func (c *columnCache) read(ctx context.Context, of columnOf, k *keptColumn, read func(context.Context) ([]table.Block, error)) {
+	ctx, cancel := context.WithTimeout(ctx, loadWithin)
+	defer cancel()
+	k.blocks, k.err = read(ctx)
+	bytes := 0
+	for i := range k.blocks {
+		bytes += k.blocks[i].Bytes()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(k.ready)
+	if k.err != nil {
+		delete(c.kept, of)
+		return
+	}
+	k.bytes = bytes
+	c.bytes += bytes
+	c.shrink()
+}
+
+// shrink drops what was used the longest time ago until the rest is small enough. Who is using it
+// goes on.
+func (c *columnCache) shrink() {
+	for c.bytes > c.most {
+		var oldest *keptColumn
+		var of columnOf
+		for at, k := range c.kept {
+			if k.bytes > 0 && (oldest == nil || k.used < oldest.used) {
+				oldest, of = k, at
+			}
+		}
+		if oldest == nil {
+			return
+		}
+		c.bytes -= oldest.bytes
+		delete(c.kept, of)
+	}
+}
+
+// columns are those that are kept of any file.
+func (c *columnCache) columns() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[int]bool{}
+	for of := range c.kept {
+		all[of.column] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}

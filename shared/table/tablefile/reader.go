@@ -1,0 +1,266 @@
+package tablefile
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/table"
+)
+
+// Manifest is a version of a table: the files that it is made of. A row of a later file hides the
+// one of the same address in those before it.
+type Manifest struct {
+	Version int64   `json:"version"` // when it was made, ms
+	Files   []Named `json:"files"`
+}
+
+// Named is a file of a manifest. What has once been written under a key is never changed.
+type Named struct {
+	Key   string `json:"key"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Objects reads ranges of files by their keys.
+type Objects interface {
+	Range(ctx context.Context, key string, offset, n int64) ([]byte, error)
+}
+
+// Reader answers queries about the newest version of a table that it has loaded. The first query
+// loads one; from then on a newer one is loaded beside those that are answered from the one before,
+// with the columns that these read. It may be used by several at once.
+type Reader struct {
+	columns []Column
+	newest  func(context.Context) (Manifest, error)
+	objects Objects
+	cache   *columnCache
+
+	mu      sync.Mutex
+	at      *version      // nil before the first
+	loading chan struct{} // closed when a version has been loaded, or could not be; nil where none is
+	failed  error         // of the last load
+	after   time.Time     // before which no version is loaded, as the last could not be
+}
+
+// A version may take so long to load, and where it could not be, the next try waits.
+const (
+	loadWithin = 30 * time.Second
+	loadPause  = time.Second
+)
+
+// version is a manifest whose files are open.
+type version struct {
+	Manifest
+	files []opened
+}
+
+// opened is a file, and its rows without columns.
+type opened struct {
+	key  string
+	file *File
+	part *table.Part
+}
+
+// NewReader returns a reader of a table with these columns, which [table.Query] and all else name by
+// their place. newest says what the newest version is; it is asked for at every query. Columns that
+// were read are kept up to so many bytes.
+func NewReader(columns []Column, newest func(context.Context) (Manifest, error), objects Objects, bytes int) *Reader {
+	return &Reader{columns: columns, newest: newest, objects: objects, cache: newColumnCache(bytes)}
+}
+
+// Value is a figure; the zero value is one that is not known.
+type Value struct {
+	Value int64
+	Known bool
+}
+
+// Row is a row of an answer.
+type Row struct {
+	Address table.Address
+	Values  []Value // of the columns that were asked for
+}
+
+// Answer is what a query says of one version.
+type Answer struct {
+	Version int64 // ms
+	Total   int   // rows that pass
+	Rows    []Row
+}
+
+// Ask answers a query with some columns of its rows. All of it is of one version.
+func (r *Reader) Ask(ctx context.Context, q *table.Query, show []int) (Answer, error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	parts, err := r.with(ctx, v, q.Columns())
+	if err != nil {
+		return Answer{}, err
+	}
+	found, err := q.Run(ctx, parts)
+	if err != nil {
+		return Answer{}, fmt.Errorf("ask version %d: %w", v.Version, err)
+	}
+	if len(found.Rows) > 0 {
+		if parts, err = r.with(ctx, v, show); err != nil {
+			return Answer{}, err
+		}
+	}
+	a := Answer{Version: v.Version, Total: found.Total, Rows: make([]Row, len(found.Rows))}
+	for i, at := range found.Rows {
+		row := Row{Address: parts[at.Part].Addresses[at.Row], Values: make([]Value, len(show))}
+		for k, column := range show {
+			if value, known := parts[at.Part].At(at.Row, column); known {
+				row.Values[k] = Value{value, true}
+			}
+		}
+		a.Rows[i] = row
+	}
+	return a, nil
+}
+
+// current is the version that is answered from: the newest, or the one before while that loads, or
+// cannot be.
+func (r *Reader) current(ctx context.Context) (*version, error) {
+	m, err := r.newest(ctx)
+	r.mu.Lock()
+	if err == nil && r.loading == nil && (r.at == nil || m.Version > r.at.Version && !time.Now().Before(r.after)) {
+		r.loading = make(chan struct{})
+		go r.load(context.WithoutCancel(ctx), m, r.at)
+	}
+	at, loading := r.at, r.loading
+	r.mu.Unlock()
+	switch {
+	case at != nil:
+		return at, nil
+	case loading == nil:
+		return nil, fmt.Errorf("find the newest version: %w", err)
+	}
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-loading:
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at == nil {
+		return nil, r.failed
+	}
+	return r.at, nil
+}
+
+// load loads a version, and with it what was read of the one before. It ends by itself.
+func (r *Reader) load(ctx context.Context, m Manifest, before *version) {
+	ctx, cancel := context.WithTimeout(ctx, loadWithin)
+	defer cancel()
+	v, err := r.open(ctx, m, before)
+	if err == nil && before != nil {
+		_, err = r.with(ctx, v, r.cache.columns())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed = err; err == nil {
+		r.at = v
+	} else {
+		r.after = time.Now().Add(loadPause)
+	}
+	close(r.loading)
+	r.loading = nil
+}
+
+// open opens the files of a version; those that the version before has are open already.
+func (r *Reader) open(ctx context.Context, m Manifest, before *version) (*version, error) {
+	v := &version{Manifest: m, files: make([]opened, len(m.Files))}
+	g, ctx := errgroup.WithContext(ctx)
+	for i, named := range m.Files {
+		if before != nil {
+			for _, had := range before.files {
+				if had.key == named.Key {
+					v.files[i] = opened{key: had.key, file: had.file, part: had.part.With(nil)}
+					v.files[i].part.Hidden = nil
+				}
+			}
+		}
+		if v.files[i].file != nil {
+			continue
+		}
+		g.Go(func() error {
+			f, err := Open(ctx, ranges{r.objects, named.Key}, named.Bytes)
+			if err != nil {
+				return fmt.Errorf("open %s: %w", named.Key, err)
+			}
+			addresses, err := f.Addresses(ctx)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", named.Key, err)
+			}
+			v.files[i] = opened{key: named.Key, file: f, part: table.NewPart(addresses)}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("load version %d: %w", m.Version, err)
+	}
+	for i := range v.files {
+		for _, earlier := range v.files[:i] {
+			v.files[i].part.HideIn(earlier.part)
+		}
+	}
+	return v, nil
+}
+
+// ranges are those of one object.
+type ranges struct {
+	objects Objects
+	key     string
+}
+
+// Range implements [Ranges].
+func (r ranges) Range(ctx context.Context, offset, n int64) ([]byte, error) {
+	return r.objects.Range(ctx, r.key, offset, n)
+}
+
+// with are the parts of a version with some of their columns.
+func (r *Reader) with(ctx context.Context, v *version, columns []int) ([]*table.Part, error) {
+	loaded := make([][][]table.Block, len(v.files))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(16)
+	for i := range v.files {
+		loaded[i] = make([][]table.Block, len(columns))
+		for k, column := range columns {
+			g.Go(func() (err error) {
+				loaded[i][k], err = r.column(ctx, &v.files[i], column)
+				return err
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("load columns of version %d: %w", v.Version, err)
+	}
+	parts := make([]*table.Part, len(v.files))
+	for i := range parts {
+		of := make(map[int][]table.Block, len(columns))
+		for k, column := range columns {
+			of[column] = loaded[i][k]
+		}
+		parts[i] = v.files[i].part.With(of)
+	}
+	return parts, nil
+}
+
+// column is a column of a file. What a file was made without, as it is older, is not known.
+func (r *Reader) column(ctx context.Context, f *opened, column int) ([]table.Block, error) {
+	name := r.columns[column].Name
+	return r.cache.get(ctx, columnOf{f.key, column}, func(ctx context.Context) ([]table.Block, error) {
+		if f.file.Has(name) {
+			return f.file.Blocks(ctx, name)
+		}
+		blocks := make([]table.Block, f.part.Blocks())
+		for i := range blocks {
+			blocks[i] = table.Unknown(min(table.BlockRows, f.file.rows-i*table.BlockRows))
+		}
+		return blocks, nil
+	})
+}

@@ -1,0 +1,207 @@
+package tablefile_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
+)
+
+// published is a table as it is published: files by their keys, and which are the newest version.
+type published struct {
+	mu     sync.Mutex
+	files  map[string][]byte
+	newest tablefile.Manifest
+	reads  map[string]int // of each file
+	held   chan struct{}  // what is not nil holds reads up until it is closed
+	lost   map[string]bool
+}
+
+var figures = []tablefile.Column{{Name: "pnl", Kind: tablefile.Money, Scale: 6}, {Name: "trades"}, {Name: "added.later"}}
+
+// put adds a version, of files that are there and a new one whose rows have the addresses from..to and
+// value x 10 + address in each column.
+func (p *published) put(t *testing.T, version int64, columns int, value int64, from, to int, keep ...string) string {
+	t.Helper()
+	part := &tablefile.Part{Tier: "hot", Version: version}
+	numbers, known := make([]int64, to-from), make([]uint64, (to-from+63)/64)
+	for i := range numbers {
+		var a table.Address
+		binary.BigEndian.PutUint64(a[12:], uint64(from+i)) //nolint:gosec // there are few
+		part.Addresses = append(part.Addresses, a)
+		numbers[i] = 1000*value + int64(from+i)
+		known[i/64] |= 1 << (i % 64)
+	}
+	part.Values = func(int) ([]int64, []uint64) { return numbers, known }
+	key := fmt.Sprintf("%d.parquet", version)
+	body := must.Get(tablefile.Bytes(figures[:columns], part))(t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.files == nil {
+		p.files, p.reads, p.lost = map[string][]byte{}, map[string]int{}, map[string]bool{}
+	}
+	p.files[key] = body
+	p.newest = tablefile.Manifest{Version: version}
+	for _, k := range append(slices.Clone(keep), key) {
+		p.newest.Files = append(p.newest.Files, tablefile.Named{Key: k, Bytes: int64(len(p.files[k]))})
+	}
+	return key
+}
+
+func (p *published) Newest(context.Context) (tablefile.Manifest, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.newest.Version == 0 {
+		return tablefile.Manifest{}, errors.New("nothing was published")
+	}
+	return p.newest, nil
+}
+
+func (p *published) Range(ctx context.Context, key string, offset, n int64) ([]byte, error) {
+	p.mu.Lock()
+	p.reads[key]++
+	body, held, lost := p.files[key], p.held, p.lost[key]
+	p.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if lost || offset < 0 || offset+n > int64(len(body)) {
+		return nil, fmt.Errorf("%s is not there", key)
+	}
+	return body[offset : offset+n], nil
+}
+
+// hold holds reads up until the returned function is called.
+func (p *published) hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := make(chan struct{})
+	p.held = held
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held = nil
+		close(held)
+	}
+}
+
+// first asks for the row with the greatest pnl.
+func first(t *testing.T, r *tablefile.Reader) (version int64, total int, values []tablefile.Value) {
+	t.Helper()
+	a := must.Get(r.Ask(t.Context(), &table.Query{Filters: []table.Filter{table.Known(1)}, Limit: 1}, []int{0, 2}))(t)
+	if len(a.Rows) != 1 {
+		t.Fatalf("%d rows", len(a.Rows))
+	}
+	return a.Version, a.Total, a.Rows[0].Values
+}
+
+func TestAQueryIsOfOneVersionAndHidesWhatIsThereAnew(t *testing.T) {
+	t.Parallel()
+	var p published
+	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
+	cold := p.put(t, 1, 2, 5, 0, 100)
+	p.put(t, 2, 3, 3, 90, 120, cold)
+	version, total, values := first(t, r)
+	want := []tablefile.Value{{Value: 5089, Known: true}, {}}
+	if version != 2 || total != 120 || !slices.Equal(values, want) {
+		t.Errorf("version %d, %d rows, the first is %v: want version 2 with 120 and %v", version, total, values, want)
+	}
+}
+
+func TestTheVersionBeforeAnswersWhileANewOneLoads(t *testing.T) {
+	t.Parallel()
+	var p published
+	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
+	cold := p.put(t, 1, 3, 5, 0, 100)
+	first(t, r)
+	before := p.reads[cold]
+	release := p.hold()
+	p.put(t, 2, 3, 9, 0, 10, cold)
+	for range 3 {
+		if version, _, values := first(t, r); version != 1 || values[0].Value != 5099 {
+			t.Fatalf("version %d while the second loads, %v", version, values)
+		}
+	}
+	release()
+	testenv.Until(t, "the second version answers", func() bool {
+		version, total, values := first(t, r)
+		return version == 2 && total == 100 && values[0].Value == 9009
+	})
+	if p.reads[cold] != before {
+		t.Errorf("a file that stays is read %d times more", p.reads[cold]-before)
+	}
+}
+
+func TestAVersionThatCannotBeReadLeavesTheOneBefore(t *testing.T) {
+	t.Parallel()
+	var p published
+	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
+	if _, err := r.Ask(t.Context(), &table.Query{}, nil); err == nil {
+		t.Error("what was never published answers")
+	}
+	p.put(t, 1, 3, 5, 0, 100)
+	first(t, r)
+	torn := p.put(t, 2, 3, 9, 0, 100)
+	p.mu.Lock()
+	p.lost[torn] = true
+	p.mu.Unlock()
+	testenv.Until(t, "the second version is tried", func() bool {
+		if version, _, _ := first(t, r); version != 1 {
+			t.Fatalf("version %d answers", version)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.reads[torn] > 0
+	})
+	p.put(t, 3, 3, 7, 0, 100)
+	testenv.Until(t, "the third version answers", func() bool {
+		version, _, _ := first(t, r)
+		return version == 3
+	})
+}
+
+func TestManyThatAskAtOnceReadAColumnOnce(t *testing.T) {
+	t.Parallel()
+	var p published
+	key := p.put(t, 1, 3, 5, 0, 100)
+	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() { first(t, r) })
+	}
+	wg.Wait()
+	if want := 5; p.reads[key] != want { // the footer, the addresses and three columns
+		t.Errorf("%d reads, want %d", p.reads[key], want)
+	}
+	small := tablefile.NewReader(figures, p.Newest, &p, 1)
+	first(t, small)
+	before := p.reads[key]
+	if first(t, small); p.reads[key] != before+4 { // two to find the row, and two to show it
+		t.Errorf("without room for columns a query reads %d times, want 4", p.reads[key]-before)
+	}
+}
+
+func TestWhoLeavesDoesNotWait(t *testing.T) {
+	t.Parallel()
+	var p published
+	p.put(t, 1, 3, 5, 0, 100)
+	defer p.hold()()
+	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Ask(ctx, &table.Query{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
