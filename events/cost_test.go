@@ -57,6 +57,7 @@ const (
 	longLog         = "1,000 rows of a log"
 
 	cheapest     = "A view: the last prices of 230 coins"
+	connects     = "A socket connects"
 	heartbeat    = "it sends a heartbeat"
 	keyLook      = "A look at a socket's key"
 	secondOfRows = "Rows of K-lines and largest fills, a second of 100 trades"
@@ -102,6 +103,10 @@ func TestCostsOfRequests(t *testing.T) {
 		case longLog: // which counts in two seconds where it begins at the end of one
 			if got.Writes == want[i].Writes+1 {
 				got.Writes--
+			}
+		case connects + capped: // which look once more where counts change meanwhile
+			if got.Reads == want[i].Reads+.5 {
+				got.Reads -= .5
 			}
 		}
 	}
@@ -528,7 +533,7 @@ func (c *costs) socketOf(with string, key apitest.Key) {
 	send := c.socket(key, channel.FeedChannels)
 	const follow = `{"method":"%ssubscribe","subscription":{"type":"trades","coin":"BTC"}}`
 	for _, step := range []struct{ request, route, body string }{
-		{"A socket connects", "$connect", ""},
+		{connects, "$connect", ""},
 		{heartbeat, "$default", `{"method":"ping"}`},
 		{"it subscribes", "$default", fmt.Sprintf(follow, "")},
 		{"it unsubscribes", "$default", fmt.Sprintf(follow, "un")},
