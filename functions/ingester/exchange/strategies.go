@@ -168,8 +168,8 @@ func (w *strategyWatch) look(ctx context.Context, sink engine.Sink[*Batch]) (mor
 	return to < latest, nil
 }
 
-// pairs are those that are followed, with their hours up to a time; whole is whether the past
-// of all of them is stored, and there are any.
+// pairs are those that are followed, with their hours up to a time; whole is whether the hours that
+// are looked at of all of them are stored, and there are any.
 func (w *strategyWatch) pairs(ctx context.Context, to int64) (all []hourlyPair, whole bool, err error) {
 	view, err := store.OrZero(w.listed.Get(ctx))
 	if err != nil {
@@ -178,6 +178,7 @@ func (w *strategyWatch) pairs(ctx context.Context, to int64) (all []hourlyPair, 
 	period := market.AlertPeriod(60)
 	until := time.UnixMilli(to - 1).UTC()
 	const back = market.StrategyHoursBack + strategyStep
+	from := to - back*time.Hour.Milliseconds()
 	whole = true
 	ofPlatform, left := map[string]int{}, int64(0)
 	defer func() { w.stats.Dropped.Store(left) }()
@@ -194,7 +195,7 @@ func (w *strategyWatch) pairs(ctx context.Context, to int64) (all []hourlyPair, 
 		if err != nil {
 			return nil, false, err
 		}
-		whole = whole && past.Complete
+		whole = whole && past.Hours <= from
 		if one.hours, err = pairklines.Newest(ctx, w.series, p.Key, period, until, back); err != nil {
 			return nil, false, err
 		}
@@ -202,7 +203,7 @@ func (w *strategyWatch) pairs(ctx context.Context, to int64) (all []hourlyPair, 
 			if past, err = pairpast.Read(ctx, w.series, p.Key, pairpast.Contracts); err != nil {
 				return nil, false, err
 			}
-			whole = whole && past.Complete
+			whole = whole && past.Hours <= from
 			bars, err := pairseries.Ratios.Newest(ctx, w.series, p.Key, period, until, back)
 			if err != nil {
 				return nil, false, err

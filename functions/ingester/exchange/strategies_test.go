@@ -153,3 +153,20 @@ func TestStrategiesWaitForThePast(t *testing.T) {
 		t.Errorf("after an hour it has said something %d times, %v", said, err)
 	}
 }
+
+// They look at a fortnight, and at the hours before each of its own: what is older may still be read.
+func TestStrategiesBeginWhenTheHoursThatTheyLookAtAreStored(t *testing.T) {
+	t.Parallel()
+	for days, want := range map[int]int{20: 0, 21: 1} {
+		w, _ := strategyWorld(t)
+		from := noon.AddDate(0, 0, -days).UnixMilli()
+		storetest.PutSeries(t, w.config.Stores.Series, pairpast.Row("bbbswapusdt:binance", pairpast.Klines, pairpast.Past{Minutes: from, Hours: from, FourHours: from, Days: from}))
+		watch, _ := w.strategies()
+		watch.began = w.clock.Now()
+		watch.at.Ended = map[string]endedSignals{}
+		said := 0
+		if _, err := watch.look(t.Context(), func(context.Context, engine.Delivery[*Batch]) error { said++; return nil }); err != nil || said != want {
+			t.Errorf("with %d days stored it has said something %d times, want %d (%v)", days, said, want, err)
+		}
+	}
+}
