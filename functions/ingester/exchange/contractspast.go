@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,13 +28,22 @@ type contractsPast struct {
 	turns  source.Turns[string, pastStep] // by distributor; followedLine has what is followed
 	wants  []wantedAsks
 	looked time.Time       // when it was last seen what is wanted
-	said   map[string]bool // keys of wanted perpetuals of which it was said in this term that all is stored
+	said   map[string]bool // keys of perpetuals of which it was said in this term that all is stored
 }
 
-// wantedAsks is what is asked for of the perpetuals that a distributor's clients want.
+// wantedAsks is what is asked for of the perpetuals that a distributor's clients want, or of those
+// that are followed.
 type wantedAsks struct {
 	distributor string
 	pairs       []wantedPair
+}
+
+// asks are those of all perpetuals.
+func (w *wantedAsks) asks() (all []ask) {
+	for i := range w.pairs {
+		all = append(all, w.pairs[i].asks...)
+	}
+	return all
 }
 
 type wantedPair struct {
@@ -61,10 +71,11 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		if err != nil {
 			return err
 		}
-		var followed []ask
+		of := wantedAsks{distributor: followedLine}
 		for _, pair := range pairs {
-			followed = append(followed, asksOfOne(contract{pair, c.venue, c.venue})...)
+			of.pairs = append(of.pairs, wantedPair{pair.Key, asksOfOne(contract{pair, c.venue, c.venue})})
 		}
+		followed := of.asks()
 		if err := c.look(ctx); err != nil {
 			return err
 		}
@@ -76,6 +87,9 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 			return err
 		}
 		for began := c.now(); c.now().Before(c.next(began)); {
+			if err := c.sayStored(ctx, &of); err != nil {
+				return err
+			}
 			some, err := c.turn(ctx, followed)
 			if err != nil {
 				return err
@@ -117,9 +131,6 @@ func (c *contractsPast) turn(ctx context.Context, followed []ask) (some bool, er
 		if err := c.look(ctx); err != nil {
 			return false, err
 		}
-	}
-	if err := c.sayStored(ctx); err != nil {
-		return false, err
 	}
 	lines := map[string]pastStep{}
 	if step, ok := c.first(older, followed); ok {
@@ -178,10 +189,8 @@ func (c *contractsPast) forgetOthers(ctx context.Context, followed []ask) error 
 		}
 	}
 	add(followed)
-	for _, of := range c.wants {
-		for i := range of.pairs {
-			add(of.pairs[i].asks)
-		}
+	for i := range c.wants {
+		add(c.wants[i].asks())
 	}
 	keys, err := c.forget(ctx, func(name string) bool { return asked[name] })
 	for _, key := range keys {
@@ -190,10 +199,10 @@ func (c *contractsPast) forgetOthers(ctx context.Context, followed []ask) error 
 	return err
 }
 
-// sayStored says of wanted perpetuals that all of their past is stored, once it is.
-func (c *contractsPast) sayStored(ctx context.Context) error {
+// sayStored says of perpetuals, followed and wanted, that all of their past is stored, once it is.
+func (c *contractsPast) sayStored(ctx context.Context, followed *wantedAsks) error {
 	var keys []string
-	for _, of := range c.wants {
+	for _, of := range append(slices.Clip(c.wants), *followed) {
 		for i := range of.pairs {
 			if pair := &of.pairs[i]; !c.said[pair.key] && c.complete(pair.asks) {
 				c.said[pair.key] = true

@@ -63,7 +63,12 @@ func (p *pasts) round(t *testing.T, positions map[int]engine.Position, emitted f
 	follow := func(n int, s *pastSpans, follow func(context.Context, engine.Position, engine.Sink[*Batch]) error) {
 		t.Helper()
 		err := follow(t.Context(), positions[n], func(_ context.Context, d engine.Delivery[*Batch]) error {
-			emitted(d.Batch)
+			if d.Batch != nil {
+				emitted(d.Batch)
+			}
+			if d.Stored != nil {
+				close(d.Stored)
+			}
 			positions[n] = d.Position
 			return nil
 		})
