@@ -19,6 +19,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/localstack/sim/trading"
 	"quotary/shared/backoff"
+	"quotary/shared/data/pairpast"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -120,6 +121,23 @@ func (w *world) round(t *testing.T, m *memory, all []Projection, positions map[i
 func decimal(t *testing.T, text string) market.Decimal {
 	t.Helper()
 	return must.Get(market.ParseDecimal(text))(t)
+}
+
+func TestThePastOfFollowedPerpetualsIsSaidToBeStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Depth.Contracts = 1
+	said := map[string]pairpast.Past{}
+	w.past(t).round(t, map[int]engine.Position{}, func(b *Batch) {
+		for _, s := range b.Stored {
+			if s.What == pairpast.Contracts {
+				said[s.Pair] = s.Past
+			}
+		}
+	})
+	if got := said["btcswapusdt:binance"]; got != pairpast.AllStored {
+		t.Errorf("of a followed perpetual it is said %+v, of all: %v", got, said)
+	}
 }
 
 func TestThePastOfPerpetualsIsTheTruthOfTheExchange(t *testing.T) {
