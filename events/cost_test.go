@@ -104,7 +104,7 @@ func TestCostsOfRequests(t *testing.T) {
 			if got.Writes == want[i].Writes+1 {
 				got.Writes--
 			}
-		case connects + capped: // which look once more where counts change meanwhile
+		case connects + uncapped, connects + capped: // which look once more at what was last seen long ago
 			if got.Reads == want[i].Reads+.5 {
 				got.Reads -= .5
 			}
