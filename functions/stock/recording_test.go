@@ -86,9 +86,5 @@ func TestWhatFollowsFromAQuoteIsWhatAVendorSays(t *testing.T) {
 
 func TestWhatFollowsFromTheRecordedQuote(t *testing.T) {
 	t.Parallel()
-	var text strings.Builder
-	for scanner := testenv.Recording(t, "stocks/finnhub_samples.json"); scanner.Scan(); {
-		text.WriteString(scanner.Text())
-	}
-	sameAsQuoted(t, text.String())
+	sameAsQuoted(t, testenv.RecordingText(t, "stocks/finnhub_samples.json"))
 }

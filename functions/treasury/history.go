@@ -17,7 +17,7 @@ import (
 
 // history returns a page of changes.
 func (r *reader) history(ctx context.Context, in catalog.TreasuryHistoryIn) (catalog.TreasuryChangePage, error) {
-	out := catalog.TreasuryChangePage{Page: in.Page, PageSize: in.PageSize}
+	out := catalog.TreasuryChangePage{Paging: catalog.Paging{Page: in.Page, PageSize: in.PageSize}}
 	h, err := r.holdings.Get(ctx)
 	if err != nil {
 		return out, err
@@ -31,7 +31,7 @@ func (r *reader) history(ctx context.Context, in catalog.TreasuryHistoryIn) (cat
 	}
 	sortChanges(found, in.SortBy, in.SortOrder == "desc")
 	out.Total = int64(len(found))
-	out.List, err = r.changes(ctx, pageOf(found, in.Page, in.PageSize, func(c *treasuries.Change) *treasuries.Change { return c }))
+	out.List, err = r.changes(ctx, pageOf(found, in.Page, in.PageSize))
 	return out, err
 }
 

@@ -162,11 +162,7 @@ func TestRatiosOfAPublishedTable(t *testing.T) {
 
 func TestRatiosOfTheRecordedTable(t *testing.T) {
 	t.Parallel()
-	var text strings.Builder
-	for scanner := testenv.Recording(t, "treasury/btc_entities_2025-07.csv"); scanner.Scan(); {
-		text.WriteString(scanner.Text() + "\n")
-	}
-	rows := table(t, text.String())
+	rows := table(t, testenv.RecordingText(t, "treasury/btc_entities_2025-07.csv"))
 	w := newWorld(t)
 	w.fillTable(t, rows)
 	compared := w.compare(t, rows)

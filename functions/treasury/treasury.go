@@ -38,7 +38,7 @@ func newReader(series *store.Series, views *store.Views, clock func() time.Time)
 
 // entities returns a page of holders.
 func (r *reader) entities(ctx context.Context, in catalog.TreasuryEntitiesIn) (catalog.TreasuryEntityPage, error) {
-	out := catalog.TreasuryEntityPage{Page: in.Page, PageSize: in.PageSize}
+	out := catalog.TreasuryEntityPage{Paging: catalog.Paging{Page: in.Page, PageSize: in.PageSize}}
 	h, err := r.holdings.Get(ctx)
 	if err != nil {
 		return out, err
@@ -63,7 +63,7 @@ func (r *reader) entities(ctx context.Context, in catalog.TreasuryEntitiesIn) (c
 	})
 	out.Total = int64(len(found))
 	now := api.Now(ctx)
-	out.List = pageOf(found, in.Page, in.PageSize, func(v valued) catalog.TreasuryEntity { return v.entity(now) })
+	out.List = rows(pageOf(found, in.Page, in.PageSize), func(v valued) catalog.TreasuryEntity { return v.entity(now) })
 	return out, nil
 }
 
@@ -94,7 +94,7 @@ func (r *reader) latestEntities(ctx context.Context, in catalog.TreasuryLatestEn
 	}
 	slices.SortStableFunc(found, func(a, b *treasuries.Holder) int { return lastDay(b).Compare(lastDay(a)) })
 	now := api.Now(ctx)
-	return pageOf(found, 1, in.Limit, func(h *treasuries.Holder) catalog.TreasuryEntity {
+	return rows(pageOf(found, 1, in.Limit), func(h *treasuries.Holder) catalog.TreasuryEntity {
 		v := prices.value(h)
 		return v.entity(now)
 	}), nil
@@ -151,15 +151,18 @@ func within(t time.Time, from catalog.StartDate, to catalog.EndDate) bool {
 	return !t.Before(from.Time) && (to.IsZero() || !t.After(to.Time))
 }
 
-// pageOf returns the rows of a page, from 1 on: behind the last page there are none.
-func pageOf[T, Row any](all []T, page, size int64, row func(T) Row) []Row {
+// pageOf is a page of all, from 1 on: behind the last page there is nothing.
+func pageOf[T any](all []T, page, size int64) []T {
 	if page-1 > int64(len(all))/size {
-		return []Row{}
+		return nil
 	}
-	all = all[min((page-1)*size, int64(len(all))):min(page*size, int64(len(all)))]
-	rows := make([]Row, len(all))
-	for i, one := range all {
-		rows[i] = row(one)
+	return all[min((page-1)*size, int64(len(all))):min(page*size, int64(len(all)))]
+}
+
+func rows[T, Row any](of []T, row func(T) Row) []Row {
+	list := make([]Row, len(of))
+	for i, one := range of {
+		list[i] = row(one)
 	}
-	return rows
+	return list
 }

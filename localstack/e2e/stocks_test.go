@@ -30,22 +30,13 @@ func indexSite(t *testing.T) *indexsite.Site {
 	return indexsite.New(sim.Config{Now: func() time.Time { return began }})
 }
 
-func fraction(t *testing.T, text string) *big.Rat {
-	t.Helper()
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		t.Fatalf("%q is no number", text)
-	}
-	return r
-}
-
 // near reports whether a figure is that of a fraction, but for its last places.
 func near(t *testing.T, got *json.Number, want *big.Rat) bool {
 	t.Helper()
 	if got == nil {
 		return false
 	}
-	off := new(big.Rat).Sub(fraction(t, got.String()), want)
+	off := new(big.Rat).Sub(exactly(t, got.String()), want)
 	return off.Abs(off).Cmp(big.NewRat(1, 10_000)) < 0
 }
 
@@ -86,7 +77,7 @@ func TestSharesCostWhatTheirSourceSays(t *testing.T) {
 			if !known && q.MarketCap == nil {
 				continue
 			}
-			if q.Name != company.Name || !near(t, q.MarketCap, new(big.Rat).Mul(fraction(t, company.Shares), fraction(t, day.Close))) {
+			if q.Name != company.Name || !near(t, q.MarketCap, new(big.Rat).Mul(exactly(t, company.Shares), exactly(t, day.Close))) {
 				return false
 			}
 		}
@@ -101,8 +92,8 @@ func TestSharesCostWhatTheirSourceSays(t *testing.T) {
 	}](t, call(t, 200, key, "GET", base+"/company/i:mstr:nasdaq", nil))
 	highest := new(big.Rat)
 	for _, d := range site.Days("mstr.us") {
-		if d.Date > began.AddDate(0, 0, -364).Format(time.DateOnly) && fraction(t, d.High).Cmp(highest) > 0 {
-			highest = fraction(t, d.High)
+		if d.Date > began.AddDate(0, 0, -364).Format(time.DateOnly) && exactly(t, d.High).Cmp(highest) > 0 {
+			highest = exactly(t, d.High)
 		}
 	}
 	if profile.Name != filed["i:mstr:nasdaq"].Name || profile.Ticker != "MSTR" || profile.Market != "nasdaq" || profile.FDV == nil || !near(t, profile.High, highest) {
@@ -123,12 +114,12 @@ func TestSharesCostWhatTheirSourceSays(t *testing.T) {
 		}
 		for i, g := range all {
 			day, before := last(g.Key)
-			change := new(big.Rat).Sub(fraction(t, day.Close), fraction(t, before.Close))
-			rate := new(big.Rat).Quo(new(big.Rat).Mul(change, big.NewRat(100, 1)), fraction(t, before.Close))
+			change := new(big.Rat).Sub(exactly(t, day.Close), exactly(t, before.Close))
+			rate := new(big.Rat).Quo(new(big.Rat).Mul(change, big.NewRat(100, 1)), exactly(t, before.Close))
 			if hk := g.Key == "i:0434:hkex"; (g.Market == "HK") != hk || (g.Currency == "HKD") != hk {
 				t.Errorf("%+v", g)
 			}
-			if !near(t, &g.Change, change) || !near(t, &g.Rate, rate) || i > 0 && fraction(t, g.Rate.String()).Cmp(fraction(t, all[i-1].Rate.String())) > 0 {
+			if !near(t, &g.Change, change) || !near(t, &g.Rate, rate) || i > 0 && exactly(t, g.Rate.String()).Cmp(exactly(t, all[i-1].Rate.String())) > 0 {
 				return false
 			}
 		}
@@ -146,7 +137,7 @@ func TestHoldingsFollowFromTheirHistory(t *testing.T) {
 	for line := range bytes.Lines(site.Treasuries()) {
 		var l map[string]string
 		must.Do(t, json.Unmarshal(line, &l))
-		who, amount := l["coin"]+" "+l["name"], fraction(t, l["amount"])
+		who, amount := l["coin"]+" "+l["name"], exactly(t, l["amount"])
 		if held[who] == nil {
 			held[who] = new(big.Rat)
 		}
@@ -164,7 +155,7 @@ func TestHoldingsFollowFromTheirHistory(t *testing.T) {
 		}
 	}
 	who := "BTC " + site.Filed(2).Name // which filed what it holds
-	held[who], changes[who] = fraction(t, site.Held(2)), 2
+	held[who], changes[who] = exactly(t, site.Held(2)), 2
 	type entity struct {
 		Coin, Name string
 		Type       string       `json:"entity_type"`
@@ -189,10 +180,10 @@ func TestHoldingsFollowFromTheirHistory(t *testing.T) {
 		if held[who] == nil {
 			continue // of another test
 		}
-		if fraction(t, e.Held.String()).Cmp(held[who]) != 0 {
+		if exactly(t, e.Held.String()).Cmp(held[who]) != 0 {
 			t.Errorf("%s holds %s, by its history %s", who, e.Held, held[who].FloatString(1))
 		}
-		if e.MarketCap != nil && !near(t, e.MNAV, new(big.Rat).Quo(fraction(t, e.MarketCap.String()), fraction(t, e.Value.String()))) {
+		if e.MarketCap != nil && !near(t, e.MNAV, new(big.Rat).Quo(exactly(t, e.MarketCap.String()), exactly(t, e.Value.String()))) {
 			t.Errorf("%+v", e)
 		}
 		type change struct {
@@ -205,7 +196,7 @@ func TestHoldingsFollowFromTheirHistory(t *testing.T) {
 		got := data[page[change]](t, call(t, 200, key, "POST", treasuries+"/history", map[string]any{"coin": e.Coin, "name": e.Name, "page_size": 100}))
 		sum := new(big.Rat)
 		for _, c := range got.List {
-			sum.Add(sum, fraction(t, c.Change.String()))
+			sum.Add(sum, exactly(t, c.Change.String()))
 			if recent := time.UnixMilli(c.Date).After(began.AddDate(-1, 0, 0)); e.Name == "Simulated Treasury Company" && recent && (c.StockPrice == nil || c.Price == nil) {
 				t.Errorf("the price of a share or a coin is not known on a day of trade: %+v", c)
 			}
@@ -220,7 +211,7 @@ func TestHoldingsFollowFromTheirHistory(t *testing.T) {
 			DayChange string `json:"day_change"`
 		}
 	}](t, call(t, 200, key, "GET", "/v2/mix/gray-scale?coins=bitcoin,eth", nil)).Detail
-	if len(trusts) != 2 || fraction(t, trusts["bitcoin"].Total.String()).Cmp(held["BTC Simulated Bitcoin Trust"]) != 0 || trusts["eth"].DayChange == "" {
+	if len(trusts) != 2 || exactly(t, trusts["bitcoin"].Total.String()).Cmp(held["BTC Simulated Bitcoin Trust"]) != 0 || trusts["eth"].DayChange == "" {
 		t.Errorf("trusts hold %+v", trusts)
 	}
 }

@@ -50,10 +50,8 @@ func (in TreasuryEntitiesIn) Span(now time.Time) (start, end time.Time) {
 
 // TreasuryEntityPage is a page of entities.
 type TreasuryEntityPage struct {
-	List     []TreasuryEntity `json:"list"`
-	Total    int64            `json:"total"`     // entities of all pages together
-	Page     int64            `json:"page"`      // number of the page, from 1
-	PageSize int64            `json:"page_size"` // most rows of a page
+	List []TreasuryEntity `json:"list"`
+	Paging
 }
 
 // TreasuryEntity is what an entity holds of a coin. Holdings follow from what it bought and sold;
@@ -102,10 +100,8 @@ func (in TreasuryHistoryIn) Span(now time.Time) (start, end time.Time) {
 
 // TreasuryChangePage is a page of purchases and sales.
 type TreasuryChangePage struct {
-	List     []TreasuryChange `json:"list"`
-	Total    int64            `json:"total"`     // changes of all pages together
-	Page     int64            `json:"page"`      // number of the page, from 1
-	PageSize int64            `json:"page_size"` // most rows of a page
+	List []TreasuryChange `json:"list"`
+	Paging
 }
 
 // TreasuryChange is a purchase or a sale. All changes of an entity add up to what it holds.

@@ -49,21 +49,18 @@ func BenchmarkQuery(b *testing.B) {
 		{"of coins alone", table.Query{Order: dense, Limit: 25, Sets: []table.SetFilter{{Names: []string{"BTC", "ETH"}, Kind: table.Only, Count: coinsTraded}}}},
 		{"2,000 addresses", table.Query{Order: dense, Limit: 25, Addresses: parts[0].Addresses[5000:7000], Filters: []table.Filter{above(dense+1, .5)}}},
 	} {
-		for name, sequential := range map[string]bool{"/cores": false, "/one core": true} {
-			one.query.Sequential = sequential
-			b.Run(one.name+name, func(b *testing.B) {
-				var total int
-				for b.Loop() {
-					r, err := one.query.Run(context.Background(), parts)
-					if err != nil {
-						b.Fatal(err)
-					}
-					total = r.Total
+		b.Run(one.name, func(b *testing.B) {
+			var total int
+			for b.Loop() {
+				r, err := one.query.Run(context.Background(), parts)
+				if err != nil {
+					b.Fatal(err)
 				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms")
-				b.ReportMetric(float64(total), "rows")
-			})
-		}
+				total = r.Total
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms")
+			b.ReportMetric(float64(total), "rows")
+		})
 	}
 	b.Logf("%d columns take %.1f MB", len(parts[0].Columns), float64(bytes)/1e6)
 }
@@ -89,12 +86,12 @@ func benchTable(b *testing.B) ([]*table.Part, [][]int64) {
 		if c >= dense {
 			share = .97
 		}
-		numbers, known := make([]int64, benchRows), make([]uint64, (benchRows+63)/64)
+		numbers, known := make([]int64, benchRows), table.NewBits(benchRows)
 		for i := range numbers {
 			if active := rng.Float64() < share; !active || c < dense && i > benchRows/5 && rng.IntN(20) > 0 {
 				continue
 			}
-			known[i/64] |= 1 << (i % 64)
+			known.Set(i)
 			switch c % 3 {
 			case 0: // money
 				numbers[i] = int64(rng.NormFloat64() * 1e6 * math.Exp(3*rng.NormFloat64()))
@@ -114,7 +111,7 @@ func benchTable(b *testing.B) ([]*table.Part, [][]int64) {
 	return []*table.Part{p}, kept
 }
 
-func blocksOf(b *testing.B, numbers []int64, known []uint64) (blocks []table.Block) {
+func blocksOf(b *testing.B, numbers []int64, known table.Bits) (blocks []table.Block) {
 	b.Helper()
 	for from := 0; from < len(numbers); from += table.BlockRows {
 		to := min(from+table.BlockRows, len(numbers))
@@ -129,7 +126,7 @@ func blocksOf(b *testing.B, numbers []int64, known []uint64) (blocks []table.Blo
 
 func benchSets(b *testing.B, p *table.Part, rng *rand.Rand) {
 	b.Helper()
-	traded, known := make([]int64, len(p.Addresses)), make([]uint64, (len(p.Addresses)+63)/64)
+	traded, known := make([]int64, len(p.Addresses)), table.NewBits(len(p.Addresses))
 	for i := range known {
 		known[i] = ^uint64(0)
 	}

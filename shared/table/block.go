@@ -21,10 +21,7 @@ import (
 // BlockRows is how many rows a block has, but for the last one of a part.
 const BlockRows = 1 << 16
 
-const (
-	wordBits   = 64
-	blockWords = BlockRows / wordBits
-)
+const blockWords = BlockRows / wordBits
 
 // MostValue bounds values: what a table keeps lies between its negative and it.
 const MostValue = 1<<62 - 1
@@ -48,20 +45,20 @@ type codes interface {
 	from(i int) codes
 	bytes() int
 	// keep clears the bits of those rows whose codes are not between low and high.
-	keep(low, high uint64, rows []uint64)
+	keep(low, high uint64, rows Bits)
 	// each calls f with the indexes of those codes that are between low and high, or outside.
 	each(low, high uint64, outside bool, f func(i int))
 }
 
-// NewBlock makes a block of values. Those whose bit in known is not set are not known; a nil known
-// says that all are. It fails with more than [BlockRows] values, or one beyond [MostValue].
-func NewBlock(values []int64, known []uint64) (Block, error) {
+// NewBlock makes a block of values. Those that are not in known are not known; a nil known says
+// that all are. It fails with more than [BlockRows] values, or one beyond [MostValue].
+func NewBlock(values []int64, known Bits) (Block, error) {
 	if len(values) > BlockRows {
 		return Block{}, fmt.Errorf("a block has at most %d rows, not %d", BlockRows, len(values))
 	}
 	b := Block{rows: len(values)}
 	for i, v := range values {
-		if known != nil && !has(known, i) {
+		if known != nil && !known.Has(i) {
 			continue
 		}
 		if v > MostValue || v < -MostValue {
@@ -74,7 +71,7 @@ func NewBlock(values []int64, known []uint64) (Block, error) {
 		b.known++
 	}
 	code := func(i int) uint64 {
-		if known != nil && !has(known, i) {
+		if known != nil && !known.Has(i) {
 			return 0
 		}
 		return b.code(values[i])
@@ -161,14 +158,8 @@ func fill[C code](d dense[C], code func(i int) uint64) dense[C] {
 // code is the code of a known value between the least and the greatest.
 func (b *Block) code(v int64) uint64 { return uint64(v-b.min) + 1 } //nolint:gosec // values are half as large as an int64 at most
 
-// Rows is how many rows the block has.
-func (b *Block) Rows() int { return b.rows }
-
 // Range is the least and the greatest known value; ok is false where none is known.
 func (b *Block) Range() (least, most int64, ok bool) { return b.min, b.max, b.known > 0 }
-
-// Nulls is how many values are not known.
-func (b *Block) Nulls() int { return b.rows - b.known }
 
 // Bytes is about what the block takes in memory.
 func (b *Block) Bytes() int {
@@ -207,7 +198,7 @@ func (b *Block) codeAt(row int) uint64 {
 }
 
 // keepRange clears the bits of those rows whose value is not known, or not between low and high.
-func (b *Block) keepRange(low, high int64, rows []uint64) {
+func (b *Block) keepRange(low, high int64, rows Bits) {
 	if b.known == 0 || high < b.min || low > b.max || low > high {
 		clear(rows)
 		return
@@ -219,7 +210,7 @@ func (b *Block) keepRange(low, high int64, rows []uint64) {
 }
 
 // keepNull clears the bits of those rows whose value is known.
-func (b *Block) keepNull(rows []uint64) {
+func (b *Block) keepNull(rows Bits) {
 	if b.known == b.rows {
 		clear(rows)
 		return
@@ -227,26 +218,19 @@ func (b *Block) keepNull(rows []uint64) {
 	b.keepCodes(0, 0, rows)
 }
 
-func (b *Block) keepCodes(low, high uint64, rows []uint64) {
+func (b *Block) keepCodes(low, high uint64, rows Bits) {
 	if b.positions == nil {
 		b.codes.keep(low, high, rows)
 		return
 	}
 	if low <= b.common && b.common <= high {
-		b.codes.each(low, high, true, func(i int) {
-			at := b.positions[i]
-			rows[at/wordBits] &^= 1 << (at % wordBits)
-		})
+		b.codes.each(low, high, true, func(i int) { rows.remove(int(b.positions[i])) })
 		return
 	}
-	var passed [blockWords]uint64
-	b.codes.each(low, high, false, func(i int) {
-		at := b.positions[i]
-		passed[at/wordBits] |= 1 << (at % wordBits)
-	})
-	for w := range rows {
-		rows[w] &= passed[w]
-	}
+	var words [blockWords]uint64
+	passed := Bits(words[:])
+	b.codes.each(low, high, false, func(i int) { passed.Set(int(b.positions[i])) })
+	rows.and(passed)
 }
 
 type code interface {
@@ -266,7 +250,7 @@ func (d dense[C]) bytes() int {
 
 // keep takes 64 rows at a time, and looks at none of those that are out already. What is below
 // low becomes large: one comparison does for both ends.
-func (d dense[C]) keep(low, high uint64, rows []uint64) {
+func (d dense[C]) keep(low, high uint64, rows Bits) {
 	from, width := C(low), C(high-low) //nolint:gosec // both are codes of the block
 	for w := range rows {
 		if rows[w] == 0 {
@@ -302,34 +286,11 @@ func (d dense[C]) each(low, high uint64, outside bool, f func(i int)) {
 	}
 }
 
-func has(words []uint64, i int) bool { return words[i/wordBits]>>(i%wordBits)&1 != 0 }
-
-// all sets the first n bits.
-func all(words []uint64, n int) {
-	for w := range words {
-		switch left := n - w*wordBits; {
-		case left >= wordBits:
-			words[w] = ^uint64(0)
-		case left > 0:
-			words[w] = 1<<left - 1
-		default:
-			words[w] = 0
-		}
-	}
-}
-
-func count(words []uint64) (n int) {
-	for _, w := range words {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
-
 // Members are the rows of a block that belong to a set: few as positions, many as bits. The zero
 // value has none.
 type Members struct {
 	positions []uint16
-	words     []uint64
+	rows      Bits
 }
 
 // NewMembers makes them of the rows of a block, ascending.
@@ -337,27 +298,16 @@ func NewMembers(rows []uint16) Members {
 	if len(rows) < BlockRows/16 {
 		return Members{positions: rows}
 	}
-	m := Members{words: make([]uint64, blockWords)}
+	m := Members{rows: NewBits(BlockRows)}
 	for _, r := range rows {
-		m.words[r/wordBits] |= 1 << (r % wordBits)
+		m.rows.Set(int(r))
 	}
 	return m
 }
 
-func (m *Members) addTo(rows []uint64) {
+func (m *Members) addTo(rows Bits) {
 	for _, r := range m.positions {
-		rows[r/wordBits] |= 1 << (r % wordBits)
+		rows.Set(int(r))
 	}
-	for w, word := range m.words {
-		rows[w] |= word
-	}
-}
-
-// Has reports whether a row belongs to it.
-func (m *Members) Has(row int) bool {
-	if m.words != nil {
-		return has(m.words, row)
-	}
-	_, ok := slices.BinarySearch(m.positions, uint16(row)) //nolint:gosec // a block has no more rows
-	return ok
+	rows.or(m.rows)
 }

@@ -62,10 +62,10 @@ const chunkWords = 64
 
 // take keeps the first rows of a block. Once it has as many as are wanted, all but few rows are
 // left out by one more filter.
-func (w *worker) take(t task, p *Part, rows []uint64) {
+func (w *worker) take(t task, p *Part, rows Bits) {
 	q := w.query
 	if q.Unordered {
-		forEach(rows, func(row int) { w.push(p, t, row, 0) })
+		rows.each(func(row int) { w.push(p, t, row, 0) })
 		return
 	}
 	order := &p.Columns[q.Order][t.block]
@@ -74,7 +74,7 @@ func (w *worker) take(t task, p *Part, rows []uint64) {
 	}
 	w.keepBetter(order, rows)
 	key := func(row int) int64 { return q.key(order.At(row)) }
-	if order.positions != nil && count(rows) > len(order.positions)/wordBits {
+	if order.positions != nil && rows.count() > len(order.positions)/wordBits {
 		keys := w.decode(order)
 		key = func(row int) int64 { return keys[row] }
 	}
@@ -83,7 +83,7 @@ func (w *worker) take(t task, p *Part, rows []uint64) {
 		if from > 0 && order.positions == nil {
 			w.keepBetter(order.from(from*wordBits), chunk)
 		}
-		forEach(chunk, func(i int) { w.push(p, t, from*wordBits+i, key(from*wordBits+i)) })
+		chunk.each(func(i int) { w.push(p, t, from*wordBits+i, key(from*wordBits+i)) })
 	}
 }
 
@@ -91,7 +91,7 @@ func (w *worker) take(t task, p *Part, rows []uint64) {
 func (w *worker) leavesOut(key int64) bool { return len(w.first) == w.most && key < w.first[0].key }
 
 // keepBetter clears the bits of rows that are not among the first by their key alone.
-func (w *worker) keepBetter(order *Block, rows []uint64) {
+func (w *worker) keepBetter(order *Block, rows Bits) {
 	if len(w.first) < w.most || w.first[0].key == notKnown {
 		return
 	}

@@ -16,7 +16,7 @@ type Part struct {
 	Sets      map[string][]Members // by name: of each block the rows that belong to it
 
 	// Hidden are the rows of each block that a later part has anew; nil of a block without any, or of a part.
-	Hidden [][]uint64
+	Hidden []Bits
 
 	index func() []uint32
 }
@@ -94,13 +94,13 @@ func (p *Part) HideIn(earlier *Part) {
 			continue
 		}
 		if earlier.Hidden == nil {
-			earlier.Hidden = make([][]uint64, earlier.Blocks())
+			earlier.Hidden = make([]Bits, earlier.Blocks())
 		}
-		words := &earlier.Hidden[row/BlockRows]
-		if *words == nil {
-			*words = make([]uint64, blockWords)
+		hidden := &earlier.Hidden[row/BlockRows]
+		if *hidden == nil {
+			*hidden = NewBits(BlockRows)
 		}
-		(*words)[row%BlockRows/wordBits] |= 1 << (row % wordBits)
+		hidden.Set(row % BlockRows)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -18,12 +17,11 @@ type Query struct {
 	Sets      []SetFilter
 	Addresses []Address // only these, where it is not nil
 
-	Order      int  // the column that rows are ordered by; of equal ones the smaller address comes first, and what is not known last
-	Ascending  bool // the least first
-	Offset     int  // rows that are left out before
-	Limit      int  // the most rows that are given; 0 counts alone
-	Unordered  bool // by address alone
-	Sequential bool // by the caller's goroutine alone
+	Order     int  // the column that rows are ordered by; of equal ones the smaller address comes first, and what is not known last
+	Ascending bool // the least first
+	Offset    int  // rows that are left out before
+	Limit     int  // the most rows that are given; 0 counts alone
+	Unordered bool // by address alone
 }
 
 // Filter is one condition on a column.
@@ -87,6 +85,7 @@ func (q *Query) Columns() []int {
 // task is a block to look through.
 type task struct {
 	part, block int
+	asked       Bits  // the rows that are asked about; nil where all are
 	best        int64 // the greatest key of its rows
 }
 
@@ -102,9 +101,6 @@ func (q *Query) Run(ctx context.Context, parts []*Part) (Result, error) {
 	tasks := q.tasks(parts)
 	var next atomic.Int64
 	workers := make([]worker, min(len(tasks), runtime.GOMAXPROCS(0)))
-	if q.Sequential {
-		workers = workers[:min(1, len(workers))]
-	}
 	var wg sync.WaitGroup
 	for i := range workers {
 		w := &workers[i]
@@ -137,20 +133,21 @@ func (q *Query) most() int {
 func (q *Query) tasks(parts []*Part) []task {
 	var list []task
 	for n, p := range parts {
-		var wanted []bool
-		if q.Addresses != nil {
-			wanted = make([]bool, p.Blocks())
-			for _, a := range q.Addresses {
-				if row, ok := p.Find(a); ok {
-					wanted[row/BlockRows] = true
+		asked := make([]Bits, p.Blocks())
+		for _, a := range q.Addresses {
+			if row, ok := p.Find(a); ok {
+				block := &asked[row/BlockRows]
+				if *block == nil {
+					*block = NewBits(p.rowsOf(row / BlockRows))
 				}
+				block.Set(row % BlockRows)
 			}
 		}
 		for b := range p.Blocks() {
-			if wanted != nil && !wanted[b] {
+			if q.Addresses != nil && asked[b] == nil {
 				continue
 			}
-			t := task{part: n, block: b}
+			t := task{part: n, block: b, asked: asked[b]}
 			if q.Limit > 0 && !q.Unordered {
 				t.best = q.best(&p.Columns[q.Order][b])
 			}
@@ -171,7 +168,7 @@ type worker struct {
 	total int
 	first firsts
 
-	rows, other [blockWords]uint64
+	rows, other [blockWords]uint64 // bits, as [Bits] are
 	counts      []uint16
 	keys        []int64
 }
@@ -179,12 +176,14 @@ type worker struct {
 // look looks through a block.
 func (w *worker) look(t task) {
 	p := w.parts[t.part]
-	rows := w.rows[:(p.rowsOf(t.block)+wordBits-1)/wordBits]
-	w.begin(p, t.block, rows)
+	rows := Bits(w.rows[:(p.rowsOf(t.block)+wordBits-1)/wordBits])
+	if t.asked == nil {
+		rows.fill(p.rowsOf(t.block))
+	} else {
+		copy(rows, t.asked)
+	}
 	if p.Hidden != nil && p.Hidden[t.block] != nil {
-		for i := range rows {
-			rows[i] &^= p.Hidden[t.block][i]
-		}
+		rows.andNot(p.Hidden[t.block])
 	}
 	for _, i := range w.byLeft(p, t.block) {
 		w.filter(&w.query.Filters[i], &p.Columns[w.query.Filters[i].Column][t.block], rows)
@@ -192,26 +191,12 @@ func (w *worker) look(t task) {
 	for i := range w.query.Sets {
 		w.set(&w.query.Sets[i], p, t.block, rows)
 	}
-	n := count(rows)
+	n := rows.count()
 	w.total += n
 	if n == 0 || w.most == 0 {
 		return
 	}
 	w.take(t, p, rows)
-}
-
-// begin sets the bits of the rows that are asked about.
-func (w *worker) begin(p *Part, block int, rows []uint64) {
-	if w.query.Addresses == nil {
-		all(rows, p.rowsOf(block))
-		return
-	}
-	clear(rows)
-	for _, a := range w.query.Addresses {
-		if row, ok := p.Find(a); ok && row/BlockRows == block {
-			rows[row%BlockRows/wordBits] |= 1 << (row % wordBits)
-		}
-	}
 }
 
 // byLeft are the filters in an order in which those come first that leave the fewest rows, as
@@ -243,51 +228,43 @@ func (f *Filter) passes(v int64, ok bool) bool {
 	return (f.Low <= v && v <= f.High) != f.Outside
 }
 
-func (w *worker) filter(f *Filter, b *Block, rows []uint64) {
+func (w *worker) filter(f *Filter, b *Block, rows Bits) {
 	switch {
 	case f.Null:
 		b.keepNull(rows)
 	case f.Outside:
-		out := w.other[:len(rows)]
+		out := Bits(w.other[:len(rows)])
 		copy(out, rows)
 		b.keepRange(f.Low, f.High, out)
 		b.keepRange(math.MinInt64, math.MaxInt64, rows)
-		for i := range rows {
-			rows[i] &^= out[i]
-		}
+		rows.andNot(out)
 	default:
 		b.keepRange(f.Low, f.High, rows)
 	}
 }
 
-func (w *worker) set(f *SetFilter, p *Part, block int, rows []uint64) {
+func (w *worker) set(f *SetFilter, p *Part, block int, rows Bits) {
 	members := func(name string) *Members {
 		if list := p.Sets[name]; list != nil {
 			return &list[block]
 		}
 		return &Members{}
 	}
-	in := w.other[:len(rows)]
-	switch f.Kind {
-	case Any, None:
+	union := func(names ...string) Bits {
 		clear(w.other[:])
-		for _, name := range f.Names {
+		for _, name := range names {
 			members(name).addTo(w.other[:])
 		}
-		for i := range rows {
-			if f.Kind == None {
-				rows[i] &^= in[i]
-			} else {
-				rows[i] &= in[i]
-			}
-		}
+		return w.other[:]
+	}
+	switch f.Kind {
+	case Any:
+		rows.and(union(f.Names...))
+	case None:
+		rows.andNot(union(f.Names...))
 	case All:
 		for _, name := range f.Names {
-			clear(w.other[:])
-			members(name).addTo(w.other[:])
-			for i := range rows {
-				rows[i] &= in[i]
-			}
+			rows.and(union(name))
 		}
 	case Only:
 		w.only(f, members, &p.Columns[f.Count][block], rows)
@@ -295,7 +272,7 @@ func (w *worker) set(f *SetFilter, p *Part, block int, rows []uint64) {
 }
 
 // only counts to how many of the named sets each row belongs: to no other, where that is all.
-func (w *worker) only(f *SetFilter, members func(name string) *Members, counts *Block, rows []uint64) {
+func (w *worker) only(f *SetFilter, members func(name string) *Members, counts *Block, rows Bits) {
 	if w.counts == nil {
 		w.counts = make([]uint16, BlockRows)
 	}
@@ -305,20 +282,11 @@ func (w *worker) only(f *SetFilter, members func(name string) *Members, counts *
 		for _, r := range m.positions {
 			w.counts[r]++
 		}
-		forEach(m.words, func(row int) { w.counts[row]++ })
+		m.rows.each(func(row int) { w.counts[row]++ })
 	}
-	forEach(rows, func(row int) {
+	rows.each(func(row int) {
 		if all, ok := counts.At(row); !ok || w.counts[row] == 0 || int64(w.counts[row]) != all {
-			rows[row/wordBits] &^= 1 << (row % wordBits)
+			rows.remove(row)
 		}
 	})
-}
-
-// forEach calls f with the bits that are set.
-func forEach(words []uint64, f func(i int)) {
-	for w, word := range words {
-		for ; word != 0; word &= word - 1 {
-			f(w*wordBits + bits.TrailingZeros64(word))
-		}
-	}
 }

@@ -153,11 +153,11 @@ func part(t *rapid.T, rng *rand.Rand, rows []plain) *table.Part {
 }
 
 func block(t rapid.TB, values []*int64) table.Block {
-	numbers, known := make([]int64, len(values)), make([]uint64, (len(values)+63)/64)
+	numbers, known := make([]int64, len(values)), table.NewBits(len(values))
 	for i, v := range values {
 		if v != nil {
 			numbers[i] = *v
-			known[i/64] |= 1 << (i % 64)
+			known.Set(i)
 		}
 	}
 	b, err := table.NewBlock(numbers, known)
@@ -185,7 +185,7 @@ func drawQuery(t *rapid.T, rows []plain) table.Query {
 	}
 	q := table.Query{
 		Order: rapid.IntRange(0, columns).Draw(t, "order"), Ascending: rapid.Bool().Draw(t, "ascending"), Unordered: rapid.IntRange(0, 5).Draw(t, "unordered") == 0,
-		Offset: rapid.IntRange(0, 50).Draw(t, "offset"), Limit: rapid.SampledFrom([]int{0, 1, 20, 200, 5000}).Draw(t, "limit"), Sequential: rapid.Bool().Draw(t, "sequential"),
+		Offset: rapid.IntRange(0, 50).Draw(t, "offset"), Limit: rapid.SampledFrom([]int{0, 1, 20, 200, 5000}).Draw(t, "limit"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "filters") {
 		low, high := value("low"), value("high")

@@ -8,6 +8,7 @@ import (
 
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source"
+	"quotary/shared/market"
 )
 
 // contractsPast emits what a venue tells of the past of its perpetuals, each for itself: the
@@ -71,26 +72,19 @@ func (c *contractsPast) follow(ctx context.Context, from engine.Position, sink e
 		if err != nil {
 			return err
 		}
-		of := wantedAsks{distributor: followedLine}
-		for _, pair := range pairs {
-			of.pairs = append(of.pairs, wantedPair{pair.Key, asksOfOne(contract{pair, c.venue, c.venue})})
-		}
-		followed := of.asks()
+		followed := c.asksOf(followedLine, pairs)
 		if err := c.look(ctx); err != nil {
 			return err
 		}
-		if err := c.forgetOthers(ctx, followed); err != nil {
+		if err := c.forgetOthers(ctx, &followed); err != nil {
 			return err
 		}
 		c.round()
-		if err := c.newest(ctx, followed); err != nil {
+		if err := c.newest(ctx, followed.asks()); err != nil {
 			return err
 		}
 		for began := c.now(); c.now().Before(c.next(began)); {
-			if err := c.sayStored(ctx, &of); err != nil {
-				return err
-			}
-			some, err := c.turn(ctx, followed)
+			some, err := c.turn(ctx, &followed)
 			if err != nil {
 				return err
 			}
@@ -126,23 +120,22 @@ func (c *contractsPast) newest(ctx context.Context, asks []ask) error {
 }
 
 // turn makes the request whose turn it is; some is false where there is none.
-func (c *contractsPast) turn(ctx context.Context, followed []ask) (some bool, err error) {
+func (c *contractsPast) turn(ctx context.Context, followed *wantedAsks) (some bool, err error) {
 	if c.now().Sub(c.looked) >= wantedEvery {
 		if err := c.look(ctx); err != nil {
 			return false, err
 		}
 	}
+	if err := c.sayStored(ctx, followed); err != nil {
+		return false, err
+	}
 	lines := map[string]pastStep{}
-	if step, ok := c.first(older, followed); ok {
+	if step, ok := c.first(followed, older); ok {
 		lines[followedLine] = step
 	}
-	for _, of := range c.wants {
-		for _, way := range []direction{newer, older} {
-			for i := 0; i < len(of.pairs) && lines[of.distributor] == (pastStep{}); i++ {
-				if step, ok := c.first(way, of.pairs[i].asks); ok {
-					lines[of.distributor] = step
-				}
-			}
+	for i := range c.wants {
+		if step, ok := c.first(&c.wants[i], newer, older); ok {
+			lines[c.wants[i].distributor] = step
 		}
 	}
 	some = c.turns.ServeOne(lines, strings.Compare, func(step pastStep) (cost int) {
@@ -152,11 +145,15 @@ func (c *contractsPast) turn(ctx context.Context, followed []ask) (some bool, er
 	return some, err
 }
 
-// first is the first request of asks at an end.
-func (c *contractsPast) first(way direction, asks []ask) (step pastStep, ok bool) {
-	for i := range asks {
-		if c.pending(way, &asks[i]) {
-			return pastStep{&asks[i], way}, true
+// first is the first request at one of the ends.
+func (c *contractsPast) first(of *wantedAsks, ways ...direction) (step pastStep, ok bool) {
+	for _, way := range ways {
+		for i := range of.pairs {
+			for k := range of.pairs[i].asks {
+				if one := &of.pairs[i].asks[k]; c.pending(way, one) {
+					return pastStep{one, way}, true
+				}
+			}
 		}
 	}
 	return step, false
@@ -171,26 +168,26 @@ func (c *contractsPast) look(ctx context.Context) error {
 	}
 	c.wants = nil
 	for _, line := range lines {
-		of := wantedAsks{distributor: line.Distributor}
-		for _, pair := range line.Things {
-			of.pairs = append(of.pairs, wantedPair{pair.Key, asksOfOne(contract{pair, c.venue, c.venue})})
-		}
-		c.wants = append(c.wants, of)
+		c.wants = append(c.wants, c.asksOf(line.Distributor, line.Things))
 	}
 	return nil
 }
 
-// forgetOthers drops what was delivered of what is neither followed nor wanted.
-func (c *contractsPast) forgetOthers(ctx context.Context, followed []ask) error {
-	asked := map[string]bool{}
-	add := func(asks []ask) {
-		for i := range asks {
-			asked[asks[i].name] = true
-		}
+func (c *contractsPast) asksOf(distributor string, pairs []market.Pair) wantedAsks {
+	of := wantedAsks{distributor: distributor}
+	for _, pair := range pairs {
+		of.pairs = append(of.pairs, wantedPair{pair.Key, asksOfOne(contract{pair, c.venue, c.venue})})
 	}
-	add(followed)
-	for i := range c.wants {
-		add(c.wants[i].asks())
+	return of
+}
+
+// forgetOthers drops what was delivered of what is neither followed nor wanted.
+func (c *contractsPast) forgetOthers(ctx context.Context, followed *wantedAsks) error {
+	asked := map[string]bool{}
+	for _, of := range append(slices.Clip(c.wants), *followed) {
+		for _, one := range of.asks() {
+			asked[one.name] = true
+		}
 	}
 	keys, err := c.forget(ctx, func(name string) bool { return asked[name] })
 	for _, key := range keys {

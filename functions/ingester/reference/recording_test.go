@@ -156,13 +156,8 @@ func TestCollectedFactsOfTreasuriesAddUp(t *testing.T) {
 // published of them.
 func TestRecordedFactsOfTreasuries(t *testing.T) {
 	t.Parallel()
-	scanner := testenv.Recording(t, "treasury/dat_facts.json")
-	var text strings.Builder
-	for scanner.Scan() {
-		text.WriteString(scanner.Text())
-	}
 	var f facts
-	must.Do(t, json.Unmarshal([]byte(text.String()), &f))
+	must.Do(t, json.Unmarshal([]byte(testenv.RecordingText(t, "treasury/dat_facts.json")), &f))
 	lines := f.lines()
 	h, refused := held(t, lines)
 	bought := new(big.Rat)
@@ -206,19 +201,14 @@ func TestRecordedDaysOfShares(t *testing.T) {
 
 func TestRecordedAnswersOfSharesAndFilings(t *testing.T) {
 	t.Parallel()
-	read := func(path string) (text strings.Builder, rows int) {
-		for scanner := testenv.Recording(t, path); scanner.Scan(); rows++ {
-			text.WriteString(scanner.Text() + "\n")
-		}
-		return text, rows
-	}
-	csv, rows := read("stocks/stooq_tsla_us_d.csv")
-	days, malformed, err := daily.ReadStooq([]byte(csv.String()), daily.Symbol{Key: "i:tsla:nasdaq", Unit: "USD"})
+	csv := testenv.RecordingText(t, "stocks/stooq_tsla_us_d.csv")
+	rows := strings.Count(csv, "\n")
+	days, malformed, err := daily.ReadStooq([]byte(csv), daily.Symbol{Key: "i:tsla:nasdaq", Unit: "USD"})
 	if err != nil || len(days)+malformed != rows-1 || malformed != 0 || len(days) != 808 {
 		t.Errorf("%d days, %d malformed of %d rows: %v", len(days), malformed, rows-1, err)
 	}
-	filed, _ := read("treasury/sec_companyfacts_CIK0001050446.json.gz")
-	facts, bad, err := sec.Read([]byte(filed.String()), sec.Company{Key: "i:mstr:nasdaq", CIK: 1_050_446}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	filed := testenv.RecordingText(t, "treasury/sec_companyfacts_CIK0001050446.json.gz")
+	facts, bad, err := sec.Read([]byte(filed), sec.Company{Key: "i:mstr:nasdaq", CIK: 1_050_446}, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	if err != nil || bad != 0 || facts.Shares.Value == "" || facts.Diluted.Value == "" || facts.Cash.Value == "" || facts.Debt.Value == "" {
 		t.Errorf("%+v, %d malformed: %v", facts, bad, err)
 	}
@@ -267,14 +257,7 @@ func TestFlowsOfFundsAreChangesOfWhatTheyHold(t *testing.T) {
 
 func TestRecordedFlowsOfFunds(t *testing.T) {
 	t.Parallel()
-	read := func(path string) string {
-		var text strings.Builder
-		for scanner := testenv.Recording(t, path); scanner.Scan(); {
-			text.WriteString(scanner.Text() + "\n")
-		}
-		return text.String()
-	}
-	lines, quiet, unpriced := flowLines(t, read("treasury/btc_etf_flows.csv"), read("coins/daily_close.csv"))
+	lines, quiet, unpriced := flowLines(t, testenv.RecordingText(t, "treasury/btc_etf_flows.csv"), testenv.RecordingText(t, "coins/daily_close.csv"))
 	h, refused := held(t, lines)
 	if len(refused) > 0 || len(lines)+quiet+unpriced != 512 || len(h.Holders) != 1 || len(h.Changes) != len(lines) {
 		t.Errorf("%d lines, refused %v, %d changes", len(lines), refused, len(h.Changes))

@@ -25,10 +25,12 @@ const closedFor = 4
 // the last one before it, of at most four days before. Those of which neither is stored are left
 // out.
 func OnOrBefore(ctx context.Context, s *store.Series, asked []DayOf) (map[DayOf]Day, error) {
+	earliest := make([]string, len(asked))
 	var rows []store.SeriesAt
-	for _, a := range asked {
-		for _, date := range [...]string{a.Date, a.earliest()} {
-			if at, ok := At(a.Key, date); ok && !slices.Contains(rows, at) {
+	for i, a := range asked {
+		earliest[i] = a.earliest()
+		for _, date := range [...]string{a.Date, earliest[i]} {
+			if at, ok := At(a.Key, date); ok {
 				rows = append(rows, at)
 			}
 		}
@@ -44,10 +46,10 @@ func OnOrBefore(ctx context.Context, s *store.Series, asked []DayOf) (map[DayOf]
 		}
 	}
 	found := make(map[DayOf]Day, len(asked))
-	for _, a := range asked {
-		for _, date := range [...]string{a.Date, a.earliest()} {
+	for i, a := range asked {
+		for _, date := range [...]string{a.Date, earliest[i]} {
 			at, _ := At(a.Key, date)
-			if day, ok := months[at].onOrBefore(a.Date); ok && day.Date >= a.earliest() {
+			if day, ok := months[at].onOrBefore(a.Date); ok && day.Date >= earliest[i] {
 				found[a] = day
 				break
 			}

@@ -18,13 +18,13 @@ func BenchmarkColumn(b *testing.B) {
 		most int64
 	}{"money": {tablefile.Money, 1e12}, "count": {tablefile.Count, 5000}, "ratio": {tablefile.Ratio, 10_000}, "date": {tablefile.Date, 1 << 34}} {
 		columns := []tablefile.Column{{Name: "a", Kind: c.kind, Scale: 6}}
-		values, known := make([]int64, rows), make([]uint64, rows/64)
+		values, known := make([]int64, rows), table.NewBits(rows)
 		for i := range values {
 			if values[i] = rng.Int64N(c.most); rng.IntN(3) > 0 {
-				known[i/64] |= 1 << (i % 64)
+				known.Set(i)
 			}
 		}
-		p := &tablefile.Part{Tier: "cold", Addresses: make([]table.Address, rows), Values: func(int) ([]int64, []uint64) { return values, known }}
+		p := &tablefile.Part{Tier: "cold", Addresses: make([]table.Address, rows), Values: func(int) ([]int64, table.Bits) { return values, known }}
 		stored := &file{bytes: must.Get(tablefile.Bytes(columns, p))(b)}
 		f := must.Get(tablefile.Open(b.Context(), stored, int64(len(stored.bytes))))(b)
 		b.Run(name+"/write", func(b *testing.B) {

@@ -2,6 +2,7 @@ package tablefile
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func Open(ctx context.Context, ranges Ranges, size int64) (*File, error) {
 	if len(end) < 8 {
 		return nil, fmt.Errorf("a file of %d bytes %w", size, errFile)
 	}
-	if need := int64(footerBytes(end)); need > n {
+	if need := footerBytes(end); need > n {
 		if need > min(size, mostFooter) {
 			return nil, fmt.Errorf("a footer of %d bytes %w", need, errFile)
 		}
@@ -68,9 +69,8 @@ func Open(ctx context.Context, ranges Ranges, size int64) (*File, error) {
 
 // footerBytes is what the end of a file says of how long its footer is, with the eight bytes that
 // say it.
-func footerBytes(end []byte) uint32 {
-	at := end[len(end)-8:]
-	return uint32(at[0]) | uint32(at[1])<<8 | uint32(at[2])<<16 | uint32(at[3])<<24 + 8
+func footerBytes(end []byte) int64 {
+	return int64(binary.LittleEndian.Uint32(end[len(end)-8:])) + 8
 }
 
 func (f *File) check() error {
@@ -192,7 +192,7 @@ func block(page parquet.Page, rows int) (table.Block, error) {
 	if err != nil || len(levels) != rows {
 		return table.Block{}, errors.Join(err, errFile)
 	}
-	values, known := make([]int64, rows), make([]uint64, (rows+63)/64)
+	values, known := make([]int64, rows), table.NewBits(rows)
 	for i, level := range levels {
 		if level == 0 {
 			continue
@@ -201,7 +201,7 @@ func block(page parquet.Page, rows int) (table.Block, error) {
 			return table.Block{}, errFile
 		}
 		values[i], numbers = numbers[0], numbers[1:]
-		known[i/64] |= 1 << (i % 64)
+		known.Set(i)
 	}
 	return table.NewBlock(values, known)
 }

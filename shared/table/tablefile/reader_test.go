@@ -32,15 +32,15 @@ var figures = []tablefile.Column{{Name: "pnl", Kind: tablefile.Money, Scale: 6},
 func (p *published) put(t *testing.T, version int64, columns int, value int64, from, to int, keep ...string) string {
 	t.Helper()
 	part := &tablefile.Part{Tier: "hot", Version: version}
-	numbers, known := make([]int64, to-from), make([]uint64, (to-from+63)/64)
+	numbers, known := make([]int64, to-from), table.NewBits(to-from)
 	for i := range numbers {
 		var a table.Address
 		binary.BigEndian.PutUint64(a[12:], uint64(from+i)) //nolint:gosec // there are few
 		part.Addresses = append(part.Addresses, a)
 		numbers[i] = 1000*value + int64(from+i)
-		known[i/64] |= 1 << (i % 64)
+		known.Set(i)
 	}
-	part.Values = func(int) ([]int64, []uint64) { return numbers, known }
+	part.Values = func(int) ([]int64, table.Bits) { return numbers, known }
 	key := fmt.Sprintf("%d.parquet", version)
 	body := must.Get(tablefile.Bytes(figures[:columns], part))(t)
 	p.mu.Lock()

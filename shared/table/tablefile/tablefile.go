@@ -57,8 +57,8 @@ type Part struct {
 	Tier      string
 	Version   int64           // ms
 	Addresses []table.Address // of the rows, each once
-	// Values gives the values of a column and, as bits, which are known.
-	Values func(column int) (values []int64, known []uint64)
+	// Values gives the values of a column, and the rows in which it is known.
+	Values func(column int) (values []int64, known table.Bits)
 }
 
 // Write writes a part as a file. It fails with a value that a file does not hold.
@@ -110,7 +110,7 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 			}
 		}
 		err = write(before+c, func(row int) parquet.Value {
-			if known[row/64]>>(row%64)&1 == 0 {
+			if !known.Has(row) {
 				return parquet.NullValue().Level(0, 0, before+c)
 			}
 			return parquet.Int64Value(values[row]).Level(0, 1, before+c)

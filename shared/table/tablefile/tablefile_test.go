@@ -34,23 +34,23 @@ func drawn(t *rapid.T, rows int) ([]tablefile.Column, *tablefile.Part) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	var columns []tablefile.Column
 	var values [][]int64
-	var known [][]uint64
+	var known []table.Bits
 	for c := range rapid.IntRange(0, 6).Draw(t, "columns") {
 		columns = append(columns, tablefile.Column{
 			Name: "z" + strconv.Itoa(9-c), Kind: rapid.SampledFrom([]tablefile.Kind{tablefile.Count, tablefile.Money, tablefile.Ratio, tablefile.Date}).Draw(t, "kind"), Scale: rapid.IntRange(0, 18).Draw(t, "scale"),
 		})
 		most := rapid.SampledFrom([]int64{1, 100, 1e6, tablefile.Most}).Draw(t, "most")
 		share := rapid.SampledFrom([]int{0, 1, 9, 10}).Draw(t, "known of ten")
-		numbers, bits := make([]int64, rows), make([]uint64, (rows+63)/64)
+		numbers, bits := make([]int64, rows), table.NewBits(rows)
 		for i := range numbers {
 			if rng.IntN(10) < share {
 				numbers[i] = rng.Int64N(2*most) - most
-				bits[i/64] |= 1 << (i % 64)
+				bits.Set(i)
 			}
 		}
 		values, known = append(values, numbers), append(known, bits)
 	}
-	p := &tablefile.Part{Tier: "hot", Version: 5, Addresses: make([]table.Address, rows), Values: func(c int) ([]int64, []uint64) { return values[c], known[c] }}
+	p := &tablefile.Part{Tier: "hot", Version: 5, Addresses: make([]table.Address, rows), Values: func(c int) ([]int64, table.Bits) { return values[c], known[c] }}
 	for i := range p.Addresses {
 		binary.BigEndian.PutUint32(p.Addresses[i][16:], uint32(i)) //nolint:gosec // there are few
 		binary.BigEndian.PutUint64(p.Addresses[i][:], rng.Uint64())
@@ -120,7 +120,7 @@ func TestWhatAFileDoesNotHoldIsRefused(t *testing.T) {
 	t.Parallel()
 	columns := []tablefile.Column{{Name: "a", Kind: tablefile.Money}}
 	for name, values := range map[string][]int64{"too few": nil, "too large": {tablefile.Most + 1}, "too small": {-tablefile.Most - 1}} {
-		p := &tablefile.Part{Addresses: make([]table.Address, 1), Values: func(int) ([]int64, []uint64) { return values, []uint64{1} }}
+		p := &tablefile.Part{Addresses: make([]table.Address, 1), Values: func(int) ([]int64, table.Bits) { return values, table.Bits{1} }}
 		if _, err := tablefile.Bytes(columns, p); err == nil {
 			t.Errorf("%s: it is written", name)
 		}

@@ -15,6 +15,23 @@ import (
 // skipped.
 func Recording(t testing.TB, path string) *bufio.Scanner {
 	t.Helper()
+	lines := bufio.NewScanner(recording(t, path))
+	lines.Buffer(nil, 16<<20)
+	return lines
+}
+
+// RecordingText is all of such a file.
+func RecordingText(t testing.TB, path string) string {
+	t.Helper()
+	text, err := io.ReadAll(recording(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func recording(t testing.TB, path string) io.Reader {
+	t.Helper()
 	dir := os.Getenv("QUOTARY_TESTDATA")
 	if dir == "" {
 		t.Skip("QUOTARY_TESTDATA names no folder of recordings")
@@ -24,13 +41,12 @@ func Recording(t testing.TB, path string) *bufio.Scanner {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	var r io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(file); err != nil {
-			t.Fatal(err)
-		}
+	if !strings.HasSuffix(path, ".gz") {
+		return file
 	}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 16<<20)
-	return lines
+	r, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -150,13 +150,10 @@ func TestAVendorThatGoesWrongDoesNoHarm(t *testing.T) {
 // titles and times.
 func TestRecordedFlashes(t *testing.T) {
 	t.Parallel()
-	var text strings.Builder
-	for lines := testenv.Recording(t, "news/blockbeats_flash_2025-06.json"); lines.Scan(); {
-		text.Write(lines.Bytes())
-	}
+	text := testenv.RecordingText(t, "news/blockbeats_flash_2025-06.json")
 	var list []flash
-	must.Do(t, json.Unmarshal([]byte(text.String()), &list))
-	feed, err := read(fmt.Appendf(nil, `{"status":0,"message":"","data":{"page":1,"data":%s}}`, text.String()))
+	must.Do(t, json.Unmarshal([]byte(text), &list))
+	feed, err := read(fmt.Appendf(nil, `{"status":0,"message":"","data":{"page":1,"data":%s}}`, text))
 	if err != nil || len(feed.Items) != len(list) || len(list) != 63 {
 		t.Fatalf("%d of %d flashes, %v", len(feed.Items), len(list), err)
 	}

@@ -74,12 +74,9 @@ func TestRecordedFeeds(t *testing.T) {
 		"rss_cointelegraph_2026-08-28.xml": time.Date(2026, 8, 28, 20, 42, 54, 0, time.UTC),
 		"rss_coindesk_2026-09-25.xml":      {},
 	} {
-		var text strings.Builder
-		for lines := testenv.Recording(t, "news/"+name); lines.Scan(); {
-			text.WriteString(lines.Text() + "\n")
-		}
-		doc, err := Parse([]byte(text.String()), "application/rss+xml", base)
-		if written := strings.Count(text.String(), "<item>"); err != nil || doc.Malformed != 0 || len(doc.Items) != written || written == 0 {
+		text := testenv.RecordingText(t, "news/"+name)
+		doc, err := Parse([]byte(text), "application/rss+xml", base)
+		if written := strings.Count(text, "<item>"); err != nil || doc.Malformed != 0 || len(doc.Items) != written || written == 0 {
 			t.Fatalf("%s: %d items of %d, %d malformed, %v", name, len(doc.Items), written, doc.Malformed, err)
 		}
 		if !newest.IsZero() && !doc.Items[0].Published.Equal(newest) {
