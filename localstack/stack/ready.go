@@ -27,7 +27,7 @@ const (
 	// cannot be reached may never. Then it says without which it goes on.
 	sourcesWithin = time.Minute
 	// answersWithin is how long it then waits for endpoints that have nothing to show.
-	answersWithin = 3 * time.Minute
+	answersWithin = 6 * time.Minute
 
 	readyPoll  = 100 * time.Millisecond
 	readyPrint = 3 * time.Second
@@ -218,7 +218,8 @@ func (s *Stack) awaitAnswers(ctx context.Context) error {
 	}
 	waiting := Questions()
 	api := client.Client{BaseURL: s.State.BaseURL}
-	for began := time.Now(); ; {
+	began := time.Now()
+	for printed := began; ; {
 		var empty []Question
 		for _, q := range waiting {
 			answer, err := api.Do(ctx, s.State.Demo.SubKey, q.Method, q.Path, q.Query, q.Body)
@@ -235,6 +236,10 @@ func (s *Stack) awaitAnswers(ctx context.Context) error {
 		if time.Since(began) > answersWithin {
 			fmt.Fprintf(s.cfg.Progress, "  %-12s nothing to show yet: %s\n", "answers", names(waiting))
 			return nil
+		}
+		if time.Since(printed) >= readyPrint {
+			printed = time.Now()
+			fmt.Fprintf(s.cfg.Progress, "  %-12s %d without anything to show yet: %s\n", "answers", len(waiting), names(waiting))
 		}
 		if err := pause(ctx, readyPoll); err != nil {
 			return fmt.Errorf("waiting for an answer of %s: %w", names(waiting), err)
