@@ -21,7 +21,7 @@ const (
 
 var equalDecimals = cmp.Comparer(func(a, b market.Decimal) bool { return a.Equal(b) })
 
-func dec(t testing.TB, text string) market.Decimal {
+func dec(t must.T, text string) market.Decimal {
 	t.Helper()
 	return must.Get(market.ParseDecimal(text))(t)
 }

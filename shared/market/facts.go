@@ -1,0 +1,150 @@
+package market
+
+import "slices"
+
+// Facts are what an account did in a time: an hour, a day, a window, or all time. They are what
+// the columns of the trader table are made of, and they add up: those of any time are the sum of
+// those of its hours, in whatever order they are added. The zero value is that nothing happened.
+//
+// Amounts are quote units, of which each counts as a US dollar.
+type Facts struct {
+	Closed PositionFacts // positions in perpetuals that were completed
+	Perp   FillFacts     // fills of perpetuals
+	Spot   FillFacts     // all other fills
+	Coins  []string      // perpetuals that were traded, each once, in order
+
+	Placed OrderTimes // orders, by when they were placed
+	Filled OrderTimes // orders that were filled to the end, by when
+
+	Routed          RoutedFacts     // what the account routed for others as a builder
+	LiquidatedLong  LiquidatedFacts // long positions that were closed by force, or parts of them
+	LiquidatedShort LiquidatedFacts // short ones
+	Flows           FlowSum         // what ledger updates moved
+}
+
+// FillFacts are what fills come to.
+type FillFacts struct {
+	Orders       Distinct // that were filled, if only in part
+	Maker, Taker FillSum
+}
+
+// FillSum sums up fills.
+type FillSum struct {
+	Count int64
+	Value Decimal // px x sz
+	Fee   Decimal // paid; negative is a rebate
+}
+
+// Merge adds other fills.
+func (s *FillSum) Merge(o FillSum) {
+	s.Count, s.Value, s.Fee = s.Count+o.Count, s.Value.Add(o.Value), s.Fee.Add(o.Fee)
+}
+
+// All are makers' and takers' fills together.
+func (f *FillFacts) All() FillSum {
+	sum := f.Maker
+	sum.Merge(f.Taker)
+	return sum
+}
+
+// Merge adds other fills.
+func (f *FillFacts) Merge(o *FillFacts) {
+	f.Orders.Merge(&o.Orders)
+	f.Maker.Merge(o.Maker)
+	f.Taker.Merge(o.Taker)
+}
+
+// OrderTimes counts orders, each once.
+type OrderTimes struct {
+	Count       int64
+	First, Last int64 // ms; 0 without any
+}
+
+func (t *OrderTimes) add(ms int64) { t.Merge(OrderTimes{1, ms, ms}) }
+
+// Merge adds other orders.
+func (t *OrderTimes) Merge(o OrderTimes) {
+	if o.Count == 0 {
+		return
+	}
+	if t.Count == 0 || o.First < t.First {
+		t.First = o.First
+	}
+	t.Count, t.Last = t.Count+o.Count, max(t.Last, o.Last)
+}
+
+// RoutedFacts are what fills of others come to that an account routed as a builder.
+type RoutedFacts struct {
+	Traders, Orders Distinct
+	Value, Fee      Decimal // Fee is all that the traders paid, the builder's part in it
+	BuilderFee      Decimal // of the fills of which it is known
+}
+
+// Merge adds other fills.
+func (r *RoutedFacts) Merge(o *RoutedFacts) {
+	r.Traders.Merge(&o.Traders)
+	r.Orders.Merge(&o.Orders)
+	r.Value, r.Fee, r.BuilderFee = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee)
+}
+
+// LiquidatedFacts are what positions of one direction come to that were closed by force, as
+// [LiquidationOf] tells.
+type LiquidatedFacts struct {
+	Orders Distinct // that closed them
+	Value  Decimal  // px x sz of their fills
+	Pnl    Decimal  // what these realized, without fees
+}
+
+// Merge adds other fills.
+func (l *LiquidatedFacts) Merge(o *LiquidatedFacts) {
+	l.Orders.Merge(&o.Orders)
+	l.Value, l.Pnl = l.Value.Add(o.Value), l.Pnl.Add(o.Pnl)
+}
+
+// Merge adds what the account did in another time. It keeps nothing of o that changes with it.
+func (f *Facts) Merge(o *Facts) {
+	f.Closed.Merge(&o.Closed)
+	f.Perp.Merge(&o.Perp)
+	f.Spot.Merge(&o.Spot)
+	f.Coins = mergeTexts(f.Coins, o.Coins)
+	f.Placed.Merge(o.Placed)
+	f.Filled.Merge(o.Filled)
+	f.Routed.Merge(&o.Routed)
+	f.LiquidatedLong.Merge(&o.LiquidatedLong)
+	f.LiquidatedShort.Merge(&o.LiquidatedShort)
+	f.Flows.add(o.Flows)
+}
+
+// mergeTexts are the texts of both, each once and in order. It changes neither.
+func mergeTexts(a, b []string) []string {
+	if len(b) == 0 {
+		return a
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Fills are those of perpetuals and the others together.
+func (f *Facts) Fills() FillFacts {
+	all := f.Perp
+	all.Merge(&f.Spot)
+	return all
+}
+
+// Window is what an account did from the beginning of an hour on, each order and trader counted
+// once.
+type Window struct {
+	From int64 // ms, a full hour; 0 for all time
+	Did  Facts // of what counts once, with the number alone
+}
+
+// Add takes in what the account did in an hour, or in more of them, of which none begins before
+// the window.
+func (w *Window) Add(part *Facts) {
+	f := *part
+	for _, d := range [...]*Distinct{&f.Perp.Orders, &f.Spot.Orders, &f.Routed.Traders, &f.Routed.Orders, &f.LiquidatedLong.Orders, &f.LiquidatedShort.Orders} {
+		*d = d.counted(w.From)
+	}
+	w.Did.Merge(&f)
+}

@@ -1,0 +1,132 @@
+package market
+
+import (
+	"slices"
+	"strings"
+)
+
+// FactsByHour is what one account did in its hours, by their beginnings in ms; or what is to be
+// added to what is known of them.
+type FactsByHour map[int64]*Facts
+
+func (h FactsByHour) at(hour int64) *Facts {
+	f := h[hour]
+	if f == nil {
+		f = new(Facts)
+		h[hour] = f
+	}
+	return f
+}
+
+// Merge adds what the account did beside.
+func (h FactsByHour) Merge(o FactsByHour) {
+	for hour, f := range o {
+		h.at(hour).Merge(f)
+	}
+}
+
+// Within is what the account did in the hours that begin from one time on and before another, ms.
+func (h FactsByHour) Within(from, to int64) Window {
+	w := Window{From: from}
+	for hour, f := range h {
+		if hour >= from && hour < to {
+			w.Add(f)
+		}
+	}
+	return w
+}
+
+// OrderSeen is what has to be known of an order to count it once. An order has one coin and one
+// side.
+type OrderSeen struct {
+	Filled     HoursSeen
+	Liquidated HoursSeen // with fills that liquidated the account
+}
+
+// Fill takes in a fill of the account, which changes what is known of its order. What has no
+// trade id counts only if it liquidated the account: it is no trade.
+//
+// Events may come in any order, and each once.
+func (h FactsByHour) Fill(f *Fill, order *OrderSeen) {
+	hour := Hour1.StartMs(f.Time)
+	if _, ok := LiquidationOf(f); ok {
+		of := func(f *Facts) *LiquidatedFacts { return &f.LiquidatedShort }
+		if f.Side == Sell {
+			of = func(f *Facts) *LiquidatedFacts { return &f.LiquidatedLong }
+		}
+		of(h.at(hour)).Merge(&LiquidatedFacts{Value: f.Notional(), Pnl: mustDecimal(f.ClosedPnl)})
+		order.Liquidated.add(hour, func(hour int64) *Distinct { return &of(h.at(hour)).Orders })
+	}
+	if f.Tid == 0 {
+		return
+	}
+	of := func(f *Facts) *FillFacts { return &f.Perp }
+	if IsSpot(f.Coin) {
+		of = func(f *Facts) *FillFacts { return &f.Spot }
+	} else if did := h.at(hour); !slices.Contains(did.Coins, f.Coin) {
+		did.Coins = mergeTexts(did.Coins, []string{strings.Clone(f.Coin)})
+	}
+	fills, one := of(h.at(hour)), FillSum{1, f.Notional(), f.feeValue()}
+	if f.Crossed {
+		fills.Taker.Merge(one)
+	} else {
+		fills.Maker.Merge(one)
+	}
+	order.Filled.add(hour, func(hour int64) *Distinct { return &of(h.at(hour)).Orders })
+}
+
+// feeValue is the fee in quote units, of which a product has at most 19 places: who buys a token
+// pays in it.
+func (f *Fill) feeValue() Decimal {
+	fee := mustDecimal(f.Fee)
+	if KindOf(f.Coin) == SpotPair && f.Side == Buy && f.FeeToken != USDC {
+		return Notional(mustDecimal(f.Px), fee)
+	}
+	return fee
+}
+
+// Routed takes in a fill of another account that this one routed as a builder; it changes what
+// is known of that order and of that trader, in what this one routed.
+func (h FactsByHour) Routed(f *Fill, order, trader *HoursSeen) {
+	if f.Tid == 0 {
+		return
+	}
+	hour := Hour1.StartMs(f.Time)
+	one := RoutedFacts{Value: f.Notional(), Fee: f.feeValue()}
+	if f.BuilderFee != "" {
+		one.BuilderFee = mustDecimal(f.BuilderFee)
+	}
+	h.at(hour).Routed.Merge(&one)
+	order.add(hour, func(hour int64) *Distinct { return &h.at(hour).Routed.Orders })
+	trader.add(hour, func(hour int64) *Distinct { return &h.at(hour).Routed.Traders })
+}
+
+// Complete takes in a trade that was completed.
+func (h FactsByHour) Complete(t *CompletedTrade) {
+	one := positionFacts(t)
+	h.at(Hour1.StartMs(t.End)).Closed.Merge(&one)
+}
+
+// Place takes in an order that was placed, whatever became of it.
+func (h FactsByHour) Place(o *OrderStatus) {
+	ms := o.Timestamp
+	if ms <= 0 || ms > MaxTime {
+		ms = o.Time
+	}
+	h.at(Hour1.StartMs(ms)).Placed.add(ms)
+}
+
+// Order takes in a status of an order, of which only that it was filled counts.
+func (h FactsByHour) Order(o *OrderStatus) {
+	if o.Status == StatusFilled {
+		h.at(Hour1.StartMs(o.Time)).Filled.add(o.Time)
+	}
+}
+
+// Flow takes in what a ledger update moved into the perpetuals of the account and into its spot
+// part, negative of what it moved out, USDC.
+func (h FactsByHour) Flow(ms int64, perp, spot Decimal) {
+	if !perp.IsZero() || !spot.IsZero() {
+		h.at(Hour1.StartMs(ms)).Flows.add(FlowSum{1, perp, spot})
+	}
+}
