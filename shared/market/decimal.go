@@ -134,7 +134,10 @@ func ComparePositive(a, b *Decimal) int {
 	case ap > bp:
 		bh, bl = bits.Mul64(bl, unitsOf[ap-bp])
 	}
-	return cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
+	if ah != bh {
+		return cmp.Compare(ah, bh)
+	}
+	return cmp.Compare(al, bl)
 }
 
 // decimalPlaces validates s as ParseDecimal does and counts its places.

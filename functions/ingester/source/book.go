@@ -293,14 +293,12 @@ func (s *side) worseThanBest(px *market.Decimal) int {
 // sorted appends the changes of a side, the worst first, without those behind the worst level that
 // change nothing: where none is, or none is kept as the side is full.
 func (s *side) sorted(changes, levels []market.PairLevel) []market.PairLevel {
-	for _, l := range levels {
-		if len(s.levels) == 0 || s.compare(&s.levels[0].Px, &l.Px) <= 0 {
-			changes = append(changes, l)
-			continue
-		}
-		switch full := len(s.levels) == maxLevels; {
-		case !full: // what is gone there may be in the update, too
-			changes = append(changes, l)
+	full := len(s.levels) == maxLevels
+	for i := range levels {
+		l := &levels[i]
+		switch {
+		case !full || s.compare(&s.levels[0].Px, &l.Px) <= 0: // where it is not full what is gone may be in the update, too
+			changes = append(changes, *l)
 		case !l.Sz.IsZero():
 			s.bound(true)
 		}
