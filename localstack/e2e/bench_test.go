@@ -68,11 +68,12 @@ func BenchmarkSignedRequest(b *testing.B) {
 }
 
 // BenchmarkFamilies measures requests to each family of endpoints from one client and from 32
-// at a time, of a stack whose upstreams are simulated beside it. What batches of more accounts
-// than it has cost, in read units and CPU, is measured at their handlers.
+// at a time, of a stack whose upstreams are simulated beside it, with as many days as the readings
+// of coins need. What batches of more accounts than it has cost, in read units and CPU, is
+// measured at their handlers.
 func BenchmarkFamilies(b *testing.B) {
 	live := must.Get(stack.Start(b.Context(), stack.Config{
-		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"), Upstream: "simulated", History: 1, MaxEach: 32,
+		Data: b.TempDir(), Programs: programs, Tools: filepath.Join(root, "localstack"), Upstream: "simulated", History: 12, MaxEach: 32,
 	}))(b)
 	defer func() {
 		if err := live.Stop(context.Background()); err != nil {
@@ -127,8 +128,8 @@ func BenchmarkFamilies(b *testing.B) {
 		"platforms":   {path: "/v2/market/ticker?market_list=binance,okex,hyperliquid"},
 	} {
 		for _, concurrency := range []int{1, 32} {
-			if name == "futures/perp-trades" && concurrency > 1 {
-				continue // what one distributor may read of a coin's seconds ends it
+			if (name == "futures/perp-trades" || name == "stock/company") && concurrency > 1 {
+				continue // what one distributor may read of a coin's seconds, or of a share's months, ends it
 			}
 			b.Run(fmt.Sprintf("%s/c%d", name, concurrency), func(b *testing.B) {
 				measure(b, concurrency, live.State.BaseURL, live.State.Demo.SubKey, one, 0)
