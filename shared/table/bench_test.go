@@ -45,8 +45,8 @@ func BenchmarkQuery(b *testing.B) {
 		{"8 filters", table.Query{Order: dense, Limit: 25, Filters: mixed}},
 		{"8 loose filters, page 20", table.Query{Order: dense, Offset: 475, Limit: 25, Filters: loose}},
 		{"count", table.Query{Filters: []table.Filter{above(dense, .5)}}},
-		{"of coins", table.Query{Order: dense, Limit: 25, Sets: []table.SetFilter{{Names: []string{"BTC", "ETH"}, Kind: table.Any}}}},
-		{"of coins alone", table.Query{Order: dense, Limit: 25, Sets: []table.SetFilter{{Names: []string{"BTC", "ETH"}, Kind: table.Only, Count: coinsTraded}}}},
+		{"of coins", table.Query{Order: dense, Limit: 25, Sets: []table.SetFilter{{Column: coins, Names: []string{"BTC", "ETH"}, Kind: table.Any}}}},
+		{"of coins alone", table.Query{Order: dense, Limit: 25, Sets: []table.SetFilter{{Column: coins, Names: []string{"BTC", "ETH"}, Kind: table.Only}}}},
 		{"2,000 addresses", table.Query{Order: dense, Limit: 25, Addresses: parts[0].Addresses[5000:7000], Filters: []table.Filter{above(dense+1, .5)}}},
 	} {
 		b.Run(one.name, func(b *testing.B) {
@@ -67,8 +67,7 @@ func BenchmarkQuery(b *testing.B) {
 
 // Columns of the benchmark: up to dense mostly unknown ones, then those that most rows have.
 const (
-	dense       = 12
-	coinsTraded = benchColumns
+	dense = 12
 )
 
 func benchTable(b *testing.B) ([]*table.Part, [][]int64) {
@@ -126,23 +125,21 @@ func blocksOf(b *testing.B, numbers []int64, known table.Bits) (blocks []table.B
 
 func benchSets(b *testing.B, p *table.Part, rng *rand.Rand) {
 	b.Helper()
-	traded, known := make([]int64, len(p.Addresses)), table.NewBits(len(p.Addresses))
-	for i := range known {
-		known[i] = ^uint64(0)
-	}
-	for i, name := range []string{"BTC", "ETH", "SOL", "HYPE"} {
-		for from := 0; from < len(p.Addresses); from += table.BlockRows {
-			var rows []uint16
-			for r := range min(table.BlockRows, len(p.Addresses)-from) {
+	for from := 0; from < len(p.Addresses); from += table.BlockRows {
+		of, rows := map[string][]uint16{}, min(table.BlockRows, len(p.Addresses)-from)
+		for i, name := range []string{"BTC", "ETH", "SOL", "HYPE"} {
+			for r := range rows {
 				if rng.IntN(2+3*i) == 0 {
-					rows = append(rows, uint16(r))
-					traded[from+r]++
+					of[name] = append(of[name], uint16(r))
 				}
 			}
-			p.Sets[name] = append(p.Sets[name], table.NewMembers(rows))
 		}
+		sets, err := table.NewSetBlock(rows, of)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.Sets[coins] = append(p.Sets[coins], sets)
 	}
-	p.Columns[coinsTraded] = blocksOf(b, traded, known)
 }
 
 func quantile(sorted []int64, share float64) int64 { return sorted[int(share*float64(len(sorted)))] }

@@ -285,29 +285,3 @@ func (d dense[C]) each(low, high uint64, outside bool, f func(i int)) {
 		}
 	}
 }
-
-// Members are the rows of a block that belong to a set: few as positions, many as bits. The zero
-// value has none.
-type Members struct {
-	positions []uint16
-	rows      Bits
-}
-
-// NewMembers makes them of the rows of a block, ascending.
-func NewMembers(rows []uint16) Members {
-	if len(rows) < BlockRows/16 {
-		return Members{positions: rows}
-	}
-	m := Members{rows: NewBits(BlockRows)}
-	for _, r := range rows {
-		m.rows.Set(int(r))
-	}
-	return m
-}
-
-func (m *Members) addTo(rows Bits) {
-	for _, r := range m.positions {
-		rows.Set(int(r))
-	}
-	rows.or(m.rows)
-}

@@ -11,9 +11,9 @@ type Address = [20]byte
 
 // Part is rows that were made together. It is read only, and may be read by several at once.
 type Part struct {
-	Addresses []Address // of its rows, each once
-	Columns   map[int][]Block
-	Sets      map[string][]Members // by name: of each block the rows that belong to it
+	Addresses []Address          // of its rows, each once
+	Columns   map[int][]Block    // of figures
+	Sets      map[int][]SetBlock // columns of sets
 
 	// Hidden are the rows of each block that a later part has anew; nil of a block without any, or of a part.
 	Hidden []Bits
@@ -23,15 +23,15 @@ type Part struct {
 
 // NewPart makes a part of rows without columns and sets.
 func NewPart(addresses []Address) *Part {
-	p := &Part{Addresses: addresses, Columns: map[int][]Block{}, Sets: map[string][]Members{}}
+	p := &Part{Addresses: addresses, Columns: map[int][]Block{}, Sets: map[int][]SetBlock{}}
 	p.index = sync.OnceValue(p.build)
 	return p
 }
 
 // With is the same rows with other columns.
-func (p *Part) With(columns map[int][]Block) *Part {
+func (p *Part) With(columns map[int][]Block, sets map[int][]SetBlock) *Part {
 	other := *p
-	other.Columns = columns
+	other.Columns, other.Sets = columns, sets
 	return &other
 }
 
@@ -105,10 +105,15 @@ func (p *Part) HideIn(earlier *Part) {
 }
 
 // check reports what a query reads and the part has not.
-func (p *Part) check(columns []int) error {
+func (p *Part) check(columns, sets []int) error {
 	for _, c := range columns {
 		if len(p.Columns[c]) != p.Blocks() {
 			return fmt.Errorf("column %d is not loaded", c)
+		}
+	}
+	for _, c := range sets {
+		if len(p.Sets[c]) != p.Blocks() {
+			return fmt.Errorf("column %d of sets is not loaded", c)
 		}
 	}
 	return nil

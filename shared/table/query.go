@@ -37,24 +37,6 @@ func Known(column int) Filter {
 	return Filter{Column: column, Low: math.MinInt64, High: math.MaxInt64}
 }
 
-// SetFilter is one condition on the sets that a row belongs to.
-type SetFilter struct {
-	Names []string
-	Kind  SetKind
-	Count int // of Only: the column that says to how many sets of their kind a row belongs
-}
-
-// SetKind says how a [SetFilter] takes its names.
-type SetKind int
-
-// The kinds.
-const (
-	Any  SetKind = iota // to one of them at least
-	All                 // to each of them
-	None                // to none of them
-	Only                // to none but these, and to one at least
-)
-
 // Result is the rows of a page, and how many rows pass in all.
 type Result struct {
 	Total int
@@ -64,7 +46,7 @@ type Result struct {
 // Row is where a row is.
 type Row struct{ Part, Row int }
 
-// Columns are those that the query reads.
+// Columns are the columns of figures that the query reads.
 func (q *Query) Columns() []int {
 	var list []int
 	if q.Limit > 0 && !q.Unordered {
@@ -73,11 +55,19 @@ func (q *Query) Columns() []int {
 	for i := range q.Filters {
 		list = append(list, q.Filters[i].Column)
 	}
+	return eachOnce(list)
+}
+
+// SetColumns are the columns of sets that the query reads.
+func (q *Query) SetColumns() []int {
+	var list []int
 	for i := range q.Sets {
-		if q.Sets[i].Kind == Only {
-			list = append(list, q.Sets[i].Count)
-		}
+		list = append(list, q.Sets[i].Column)
 	}
+	return eachOnce(list)
+}
+
+func eachOnce(list []int) []int {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -92,9 +82,9 @@ type task struct {
 // Run answers the query from all rows of the parts that no later part hides. It fails where a
 // column is not loaded, or the context has ended.
 func (q *Query) Run(ctx context.Context, parts []*Part) (Result, error) {
-	columns := q.Columns()
+	columns, sets := q.Columns(), q.SetColumns()
 	for _, p := range parts {
-		if err := p.check(columns); err != nil {
+		if err := p.check(columns, sets); err != nil {
 			return Result{}, err
 		}
 	}
@@ -189,7 +179,7 @@ func (w *worker) look(t task) {
 		w.filter(&w.query.Filters[i], &p.Columns[w.query.Filters[i].Column][t.block], rows)
 	}
 	for i := range w.query.Sets {
-		w.set(&w.query.Sets[i], p, t.block, rows)
+		w.set(&w.query.Sets[i], &p.Sets[w.query.Sets[i].Column][t.block], rows)
 	}
 	n := rows.count()
 	w.total += n
@@ -241,52 +231,4 @@ func (w *worker) filter(f *Filter, b *Block, rows Bits) {
 	default:
 		b.keepRange(f.Low, f.High, rows)
 	}
-}
-
-func (w *worker) set(f *SetFilter, p *Part, block int, rows Bits) {
-	members := func(name string) *Members {
-		if list := p.Sets[name]; list != nil {
-			return &list[block]
-		}
-		return &Members{}
-	}
-	union := func(names ...string) Bits {
-		clear(w.other[:])
-		for _, name := range names {
-			members(name).addTo(w.other[:])
-		}
-		return w.other[:]
-	}
-	switch f.Kind {
-	case Any:
-		rows.and(union(f.Names...))
-	case None:
-		rows.andNot(union(f.Names...))
-	case All:
-		for _, name := range f.Names {
-			rows.and(union(name))
-		}
-	case Only:
-		w.only(f, members, &p.Columns[f.Count][block], rows)
-	}
-}
-
-// only counts to how many of the named sets each row belongs: to no other, where that is all.
-func (w *worker) only(f *SetFilter, members func(name string) *Members, counts *Block, rows Bits) {
-	if w.counts == nil {
-		w.counts = make([]uint16, BlockRows)
-	}
-	clear(w.counts)
-	for _, name := range f.Names {
-		m := members(name)
-		for _, r := range m.positions {
-			w.counts[r]++
-		}
-		m.rows.each(func(row int) { w.counts[row]++ })
-	}
-	rows.each(func(row int) {
-		if all, ok := counts.At(row); !ok || w.counts[row] == 0 || int64(w.counts[row]) != all {
-			rows.remove(row)
-		}
-	})
 }

@@ -27,8 +27,8 @@ type plain struct {
 }
 
 const (
-	columns  = 4 // of any kind
-	inSets   = columns
+	columns  = 4       // of any kind
+	coins    = columns // the column of sets
 	setNames = 5
 )
 
@@ -127,22 +127,22 @@ func part(t *rapid.T, rng *rand.Rand, rows []plain) *table.Part {
 		}
 	}
 	p := table.NewPart(addresses)
-	for name, blocks := range members {
-		for b := range p.Blocks() {
-			var m table.Members
+	for b := range p.Blocks() {
+		of := map[string][]uint16{}
+		for name, blocks := range members {
 			if b < len(blocks) {
-				m = table.NewMembers(blocks[b])
+				of[name] = blocks[b]
 			}
-			p.Sets[name] = append(p.Sets[name], m)
 		}
+		sets, err := table.NewSetBlock(min(table.BlockRows, len(rows)-b*table.BlockRows), of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Sets[coins] = append(p.Sets[coins], sets)
 	}
-	for c := range columns + 1 {
+	for c := range columns {
 		values := drawValues(t, rng, len(rows))
 		for i := range rows {
-			if c == inSets {
-				n := int64(len(rows[i].sets))
-				values[i] = &n
-			}
 			rows[i].values = append(rows[i].values, values[i])
 		}
 		for at := range slices.Chunk(values, table.BlockRows) {
@@ -177,27 +177,27 @@ func drawQuery(t *rapid.T, rows []plain) table.Query {
 	value := func(label string) int64 {
 		v := rapid.Int64Range(-table.MostValue, table.MostValue).Draw(t, label)
 		if len(rows) > 0 && rapid.IntRange(0, 3).Draw(t, "of a row") > 0 {
-			if of := rapid.SampledFrom(rows).Draw(t, "row").values[rapid.IntRange(0, columns).Draw(t, "column")]; of != nil {
+			if of := rapid.SampledFrom(rows).Draw(t, "row").values[rapid.IntRange(0, columns-1).Draw(t, "column")]; of != nil {
 				v = *of + rapid.Int64Range(-1, 1).Draw(t, "beside")
 			}
 		}
 		return rapid.SampledFrom([]int64{v, v, v, math.MinInt64, math.MaxInt64}).Draw(t, "value")
 	}
 	q := table.Query{
-		Order: rapid.IntRange(0, columns).Draw(t, "order"), Ascending: rapid.Bool().Draw(t, "ascending"), Unordered: rapid.IntRange(0, 5).Draw(t, "unordered") == 0,
+		Order: rapid.IntRange(0, columns-1).Draw(t, "order"), Ascending: rapid.Bool().Draw(t, "ascending"), Unordered: rapid.IntRange(0, 5).Draw(t, "unordered") == 0,
 		Offset: rapid.IntRange(0, 50).Draw(t, "offset"), Limit: rapid.SampledFrom([]int{0, 1, 20, 200, 5000}).Draw(t, "limit"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "filters") {
 		low, high := value("low"), value("high")
 		q.Filters = append(q.Filters, table.Filter{
-			Column: rapid.IntRange(0, columns).Draw(t, "column"), Low: min(low, high), High: max(low, high),
+			Column: rapid.IntRange(0, columns-1).Draw(t, "column"), Low: min(low, high), High: max(low, high),
 			Outside: rapid.IntRange(0, 2).Draw(t, "outside") == 0, Null: rapid.IntRange(0, 7).Draw(t, "null") == 0,
 		})
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "sets") {
 		q.Sets = append(q.Sets, table.SetFilter{
 			Names: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"0", "1", "2", "3", "4", "no such"}), 0, 4, rapid.ID[string]).Draw(t, "names"),
-			Kind:  rapid.SampledFrom([]table.SetKind{table.Any, table.All, table.None, table.Only}).Draw(t, "kind"), Count: inSets,
+			Kind:  rapid.SampledFrom([]table.SetKind{table.Any, table.All, table.None, table.Only}).Draw(t, "kind"), Column: coins,
 		})
 	}
 	if rapid.IntRange(0, 4).Draw(t, "by address") == 0 {
@@ -322,7 +322,7 @@ func TestAColumnThatIsNotLoadedIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	p := table.NewPart(make([]table.Address, 1))
 	for name, q := range map[string]table.Query{
-		"a filter": {Filters: []table.Filter{table.Known(3)}}, "the order": {Order: 3, Limit: 1}, "the count of sets": {Sets: []table.SetFilter{{Kind: table.Only, Count: 3}}},
+		"a filter": {Filters: []table.Filter{table.Known(3)}}, "the order": {Order: 3, Limit: 1}, "sets": {Sets: []table.SetFilter{{Kind: table.None, Column: 3}}},
 	} {
 		if _, err := q.Run(t.Context(), []*table.Part{p}); err == nil {
 			t.Errorf("%s: it is answered", name)
@@ -340,5 +340,20 @@ func TestAQueryEndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := (&table.Query{}).Run(ctx, []*table.Part{table.NewPart(make([]table.Address, 1))}); err == nil {
 		t.Error("it is answered")
+	}
+}
+
+func TestWhoBelongsToASetIsToldOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	for name, rows := range map[string][]uint16{"no row": {3}, "twice": {1, 1}, "not in order": {2, 1}} {
+		if _, err := table.NewSetBlock(3, map[string][]uint16{"BTC": rows}); err == nil {
+			t.Errorf("%s: it is made", name)
+		}
+	}
+	b := must.Get(table.NewSetBlock(3, map[string][]uint16{"BTC": {0, 2}}))(t)
+	for row, want := range []bool{true, false, true} {
+		if b.Has(row, "BTC") != want || b.Has(row, "ETH") {
+			t.Errorf("row %d belongs to BTC: %t, ETH: %t", row, b.Has(row, "BTC"), b.Has(row, "ETH"))
+		}
 	}
 }

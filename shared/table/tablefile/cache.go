@@ -27,11 +27,17 @@ type columnOf struct {
 }
 
 type keptColumn struct {
-	ready  chan struct{} // closed when it was read, or could not be
-	blocks []table.Block
-	err    error
-	bytes  int
-	used   int64
+	ready chan struct{} // closed when it was read, or could not be
+	column
+	err   error
+	bytes int
+	used  int64
+}
+
+// column is one that was read: of figures, or of sets.
+type column struct {
+	figures []table.Block
+	sets    []table.SetBlock
 }
 
 func newColumnCache(bytes int) *columnCache {
@@ -39,7 +45,7 @@ func newColumnCache(bytes int) *columnCache {
 }
 
 // get is a column, read where it is not kept. The read ends by itself, also when nobody waits any more.
-func (c *columnCache) get(ctx context.Context, of columnOf, read func(context.Context) ([]table.Block, error)) ([]table.Block, error) {
+func (c *columnCache) get(ctx context.Context, of columnOf, read func(context.Context) (column, error)) (column, error) {
 	c.mu.Lock()
 	k := c.kept[of]
 	if k == nil {
@@ -52,19 +58,22 @@ func (c *columnCache) get(ctx context.Context, of columnOf, read func(context.Co
 	c.mu.Unlock()
 	select {
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return column{}, context.Cause(ctx)
 	case <-k.ready:
-		return k.blocks, k.err
+		return k.column, k.err
 	}
 }
 
-func (c *columnCache) read(ctx context.Context, of columnOf, k *keptColumn, read func(context.Context) ([]table.Block, error)) {
+func (c *columnCache) read(ctx context.Context, of columnOf, k *keptColumn, read func(context.Context) (column, error)) {
 	ctx, cancel := context.WithTimeout(ctx, loadWithin)
 	defer cancel()
-	k.blocks, k.err = read(ctx)
+	k.column, k.err = read(ctx)
 	bytes := 0
-	for i := range k.blocks {
-		bytes += k.blocks[i].Bytes()
+	for i := range k.figures {
+		bytes += k.figures[i].Bytes()
+	}
+	for i := range k.sets {
+		bytes += k.sets[i].Bytes()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

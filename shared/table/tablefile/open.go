@@ -80,7 +80,7 @@ func (f *File) check() error {
 	}
 	f.rows = int(f.file.NumRows())
 	for i, path := range f.file.Schema().Columns() {
-		if len(path) != 1 {
+		if list := len(path) == 3 && path[1] == "list" && path[2] == "element"; len(path) != 1 && !list {
 			return fmt.Errorf("what has a column %v %w", path, errFile)
 		}
 		f.columns[path[0]] = i
@@ -117,11 +117,20 @@ func (f *File) Addresses(ctx context.Context) ([]table.Address, error) {
 	return list, err
 }
 
-// Blocks reads a column.
+// Blocks reads a column of figures.
 func (f *File) Blocks(ctx context.Context, column string) ([]table.Block, error) {
-	var blocks []table.Block
+	return blocksOf(ctx, f, column, block)
+}
+
+// Sets reads a column of sets.
+func (f *File) Sets(ctx context.Context, column string) ([]table.SetBlock, error) {
+	return blocksOf(ctx, f, column, setBlock)
+}
+
+// blocksOf makes a block of each page of a column.
+func blocksOf[B any](ctx context.Context, f *File, column string, block func(page parquet.Page, rows int) (B, error)) (blocks []B, err error) {
 	left := f.rows
-	err := f.pages(ctx, column, func(page parquet.Page) error {
+	err = f.pages(ctx, column, func(page parquet.Page) error {
 		want := min(left, table.BlockRows)
 		if left -= want; want == 0 || int(page.NumRows()) != want {
 			return errFile
@@ -204,6 +213,46 @@ func block(page parquet.Page, rows int) (table.Block, error) {
 		known.Set(i)
 	}
 	return table.NewBlock(values, known)
+}
+
+// setBlock makes a block of sets of a page. A name that a row has twice counts once.
+func setBlock(page parquet.Page, rows int) (table.SetBlock, error) {
+	data, dictionary := page.Data(), page.Dictionary()
+	repeated, known := page.RepetitionLevels(), page.DefinitionLevels()
+	if dictionary == nil || len(repeated) != len(known) {
+		return table.SetBlock{}, errFile
+	}
+	words := dictionary.Page().Data()
+	text, ends := words.ByteArray()
+	indexes := data.Int32()
+	members := make([][]uint16, max(0, len(ends)-1))
+	row := -1
+	for i, level := range known {
+		if repeated[i] == 0 {
+			row++
+		}
+		if row < 0 || row >= rows {
+			return table.SetBlock{}, errFile
+		}
+		if level == 0 {
+			continue
+		}
+		if len(indexes) == 0 || indexes[0] < 0 || int(indexes[0]) >= len(members) {
+			return table.SetBlock{}, errFile
+		}
+		of := &members[indexes[0]]
+		indexes = indexes[1:]
+		if n := len(*of); n == 0 || int((*of)[n-1]) != row {
+			*of = append(*of, uint16(row)) //nolint:gosec // a block has no more rows
+		}
+	}
+	sets := make(map[string][]uint16, len(members))
+	for i, rows := range members {
+		if len(rows) > 0 {
+			sets[string(text[ends[i]:ends[i+1]])] = rows
+		}
+	}
+	return table.NewSetBlock(rows, sets)
 }
 
 // numbersOf are the known values of a page, in their order.

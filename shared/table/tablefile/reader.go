@@ -96,7 +96,7 @@ func (r *Reader) Ask(ctx context.Context, q *table.Query, show []int) (Answer, e
 	if err != nil {
 		return Answer{}, err
 	}
-	parts, err := r.with(ctx, v, q.Columns())
+	parts, err := r.with(ctx, v, append(q.Columns(), q.SetColumns()...))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -179,7 +179,7 @@ func (r *Reader) open(ctx context.Context, m Manifest, before *version) (*versio
 		if before != nil {
 			for _, had := range before.files {
 				if had.key == named.Key {
-					v.files[i] = opened{key: had.key, file: had.file, part: had.part.With(nil)}
+					v.files[i] = opened{key: had.key, file: had.file, part: had.part.With(nil, nil)}
 					v.files[i].part.Hidden = nil
 				}
 			}
@@ -224,14 +224,14 @@ func (r ranges) Range(ctx context.Context, offset, n int64) ([]byte, error) {
 
 // with are the parts of a version with some of their columns.
 func (r *Reader) with(ctx context.Context, v *version, columns []int) ([]*table.Part, error) {
-	loaded := make([][][]table.Block, len(v.files))
+	loaded := make([][]column, len(v.files))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(16)
 	for i := range v.files {
-		loaded[i] = make([][]table.Block, len(columns))
-		for k, column := range columns {
+		loaded[i] = make([]column, len(columns))
+		for k, n := range columns {
 			g.Go(func() (err error) {
-				loaded[i][k], err = r.column(ctx, &v.files[i], column)
+				loaded[i][k], err = r.column(ctx, &v.files[i], n)
 				return err
 			})
 		}
@@ -241,26 +241,44 @@ func (r *Reader) with(ctx context.Context, v *version, columns []int) ([]*table.
 	}
 	parts := make([]*table.Part, len(v.files))
 	for i := range parts {
-		of := make(map[int][]table.Block, len(columns))
-		for k, column := range columns {
-			of[column] = loaded[i][k]
+		figures, sets := make(map[int][]table.Block, len(columns)), map[int][]table.SetBlock{}
+		for k, n := range columns {
+			if r.columns[n].Kind == Names {
+				sets[n] = loaded[i][k].sets
+			} else {
+				figures[n] = loaded[i][k].figures
+			}
 		}
-		parts[i] = v.files[i].part.With(of)
+		parts[i] = v.files[i].part.With(figures, sets)
 	}
 	return parts, nil
 }
 
-// column is a column of a file. What a file was made without, as it is older, is not known.
-func (r *Reader) column(ctx context.Context, f *opened, column int) ([]table.Block, error) {
-	name := r.columns[column].Name
-	return r.cache.get(ctx, columnOf{f.key, column}, func(ctx context.Context) ([]table.Block, error) {
-		if f.file.Has(name) {
-			return f.file.Blocks(ctx, name)
+// column is a column of a file. What a file was made without, as it is older, is not known, and
+// nobody belongs to its sets.
+func (r *Reader) column(ctx context.Context, f *opened, n int) (column, error) {
+	of := r.columns[n]
+	return r.cache.get(ctx, columnOf{f.key, n}, func(ctx context.Context) (c column, err error) {
+		switch has := f.file.Has(of.Name); {
+		case has && of.Kind == Names:
+			c.sets, err = f.file.Sets(ctx, of.Name)
+			return c, err
+		case has:
+			c.figures, err = f.file.Blocks(ctx, of.Name)
+			return c, err
 		}
-		blocks := make([]table.Block, f.part.Blocks())
-		for i := range blocks {
-			blocks[i] = table.Unknown(min(table.BlockRows, f.file.rows-i*table.BlockRows))
+		for from := 0; from < f.file.rows; from += table.BlockRows {
+			rows := min(table.BlockRows, f.file.rows-from)
+			if of.Kind != Names {
+				c.figures = append(c.figures, table.Unknown(rows))
+				continue
+			}
+			sets, err := table.NewSetBlock(rows, nil)
+			if err != nil {
+				return c, err
+			}
+			c.sets = append(c.sets, sets)
 		}
-		return blocks, nil
+		return c, nil
 	})
 }

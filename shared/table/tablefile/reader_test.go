@@ -25,10 +25,10 @@ type published struct {
 	lost   map[string]bool
 }
 
-var figures = []tablefile.Column{{Name: "pnl", Kind: tablefile.Money, Scale: 6}, {Name: "trades"}, {Name: "added.later"}}
+var figures = []tablefile.Column{{Name: "pnl", Kind: tablefile.Money, Scale: 6}, {Name: "trades"}, {Name: "added.later"}, {Name: "coins", Kind: tablefile.Names}}
 
 // put adds a version, of files that are there and a new one whose rows have the addresses from..to and
-// value x 10 + address in each column.
+// value x 1000 + address in each column; those with an odd one traded BTC beside ETH.
 func (p *published) put(t *testing.T, version int64, columns int, value int64, from, to int, keep ...string) string {
 	t.Helper()
 	part := &tablefile.Part{Tier: "hot", Version: version}
@@ -41,6 +41,7 @@ func (p *published) put(t *testing.T, version int64, columns int, value int64, f
 		known.Set(i)
 	}
 	part.Values = func(int) ([]int64, table.Bits) { return numbers, known }
+	part.Names = func(_, row int) []string { return []string{"ETH", "BTC"}[:1+(from+row)%2] }
 	key := fmt.Sprintf("%d.parquet", version)
 	body := must.Get(tablefile.Bytes(figures[:columns], part))(t)
 	p.mu.Lock()
@@ -117,6 +118,20 @@ func TestAQueryIsOfOneVersionAndHidesWhatIsThereAnew(t *testing.T) {
 	want := []tablefile.Value{{Value: 5089, Known: true}, {}}
 	if version != 2 || total != 120 || !slices.Equal(values, want) {
 		t.Errorf("version %d, %d rows, the first is %v: want version 2 with 120 and %v", version, total, values, want)
+	}
+}
+
+func TestNobodyBelongsToTheSetsThatAFileWasMadeWithout(t *testing.T) {
+	t.Parallel()
+	var p published
+	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
+	older := p.put(t, 1, 3, 5, 0, 100)
+	p.put(t, 2, 4, 3, 90, 120, older)
+	for kind, want := range map[table.SetKind]int{table.Any: 15, table.None: 105, table.Only: 0} {
+		q := table.Query{Sets: []table.SetFilter{{Column: 3, Names: []string{"BTC"}, Kind: kind}}}
+		if a := must.Get(r.Ask(t.Context(), &q, nil))(t); a.Total != want {
+			t.Errorf("kind %d: %d rows, want %d", kind, a.Total, want)
+		}
 	}
 }
 

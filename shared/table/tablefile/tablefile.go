@@ -29,6 +29,7 @@ const (
 	Money             // a decimal of many different values
 	Ratio             // a decimal of few
 	Date              // ms since 1970, UTC
+	Names             // a set of names: not a figure, but a column of sets
 )
 
 // Column is a column of a file.
@@ -57,8 +58,11 @@ type Part struct {
 	Tier      string
 	Version   int64           // ms
 	Addresses []table.Address // of the rows, each once
-	// Values gives the values of a column, and the rows in which it is known.
+	// Values gives the values of a column of figures, and the rows in which it is known.
 	Values func(column int) (values []int64, known table.Bits)
+	// Names gives the names in a column of sets that a row has, each once. It may be nil where there is
+	// no such column.
+	Names func(column, row int) []string
 }
 
 // Write writes a part as a file. It fails with a value that a file does not hold.
@@ -76,11 +80,11 @@ func Write(to io.Writer, columns []Column, p *Part) error {
 
 func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error {
 	buffer := make([]parquet.Value, 0, min(table.BlockRows, len(p.Addresses)))
-	write := func(column int, value func(row int) parquet.Value) error {
+	writeAll := func(column int, appendTo func(to []parquet.Value, row int) []parquet.Value) error {
 		for from := 0; from < len(p.Addresses); from += table.BlockRows {
 			buffer = buffer[:0]
 			for row := from; row < min(from+table.BlockRows, len(p.Addresses)); row++ {
-				buffer = append(buffer, value(row))
+				buffer = appendTo(buffer, row)
 			}
 			if _, err := writers[column].WriteRowValues(buffer); err != nil {
 				return fmt.Errorf("write column %d: %w", column, err)
@@ -91,6 +95,9 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 		}
 		return nil
 	}
+	write := func(column int, value func(row int) parquet.Value) error {
+		return writeAll(column, func(to []parquet.Value, row int) []parquet.Value { return append(to, value(row)) })
+	}
 	err := errors.Join(
 		write(0, func(row int) parquet.Value { return parquet.FixedLenByteArrayValue(p.Addresses[row][:]).Level(0, 0, 0) }),
 		write(1, func(int) parquet.Value { return parquet.Int64Value(p.Version).Level(0, 0, 1) }),
@@ -99,6 +106,10 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 	for c := range columns {
 		if err != nil {
 			return err
+		}
+		if columns[c].Kind == Names {
+			err = writeAll(before+c, func(to []parquet.Value, row int) []parquet.Value { return appendNames(to, p.Names(c, row), before+c) })
+			continue
 		}
 		values, known := p.Values(c)
 		if len(values) != len(p.Addresses) {
@@ -119,14 +130,29 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 	return err
 }
 
+// appendNames appends a row of a column of sets.
+func appendNames(to []parquet.Value, names []string, column int) []parquet.Value {
+	if len(names) == 0 {
+		return append(to, parquet.NullValue().Level(0, 0, column))
+	}
+	for i, name := range names {
+		to = append(to, parquet.ByteArrayValue([]byte(name)).Level(min(i, 1), 1, column))
+	}
+	return to
+}
+
 // schema is the schema of a file, its columns in their order: a [parquet.Group] would sort them.
 func schema(columns []Column) *parquet.Schema {
 	group := parquet.Group{}
 	var order []string
-	add := func(name string, node parquet.Node, e encoding.Encoding) {
-		group[name] = parquet.Compressed(parquet.Encoded(node, e), &zstd.Codec{Level: zstd.SpeedFastest})
+	packed := func(node parquet.Node, e encoding.Encoding) parquet.Node {
+		return parquet.Compressed(parquet.Encoded(node, e), &zstd.Codec{Level: zstd.SpeedFastest})
+	}
+	put := func(name string, node parquet.Node) {
+		group[name] = node
 		order = append(order, name)
 	}
+	add := func(name string, node parquet.Node, e encoding.Encoding) { put(name, packed(node, e)) }
 	add(addressName, parquet.Leaf(parquet.FixedLenByteArrayType(20)), &parquet.Plain)
 	add(versionName, parquet.Timestamp(parquet.Millisecond), &parquet.DeltaBinaryPacked)
 	add(tierName, parquet.String(), &parquet.RLEDictionary)
@@ -140,6 +166,8 @@ func schema(columns []Column) *parquet.Schema {
 			add(c.Name, parquet.Optional(parquet.Decimal(c.Scale, MostDigits, parquet.Int64Type)), &parquet.DeltaBinaryPacked)
 		case Date:
 			add(c.Name, parquet.Optional(parquet.Timestamp(parquet.Millisecond)), &parquet.DeltaBinaryPacked)
+		case Names:
+			put(c.Name, parquet.List(packed(parquet.String(), &parquet.RLEDictionary)))
 		}
 	}
 	sorted := map[string]parquet.Field{}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -50,7 +51,25 @@ func drawn(t *rapid.T, rows int) ([]tablefile.Column, *tablefile.Part) {
 		}
 		values, known = append(values, numbers), append(known, bits)
 	}
-	p := &tablefile.Part{Tier: "hot", Version: 5, Addresses: make([]table.Address, rows), Values: func(c int) ([]int64, table.Bits) { return values[c], known[c] }}
+	figures := len(columns)
+	names := make([][][]string, rapid.IntRange(0, 2).Draw(t, "columns of sets"))
+	for c := range names {
+		columns = append(columns, tablefile.Column{Name: "names" + strconv.Itoa(c), Kind: tablefile.Names})
+		names[c] = make([][]string, rows)
+		most := rapid.SampledFrom([]int{1, 3, 200}).Draw(t, "names")
+		for i := range names[c] {
+			for n := range rng.IntN(4) {
+				if name := strconv.Itoa(n * rng.IntN(most)); !slices.Contains(names[c][i], name) {
+					names[c][i] = append(names[c][i], name)
+				}
+			}
+		}
+	}
+	p := &tablefile.Part{
+		Tier: "hot", Version: 5, Addresses: make([]table.Address, rows),
+		Values: func(c int) ([]int64, table.Bits) { return values[c], known[c] },
+		Names:  func(c, row int) []string { return names[c-figures][row] },
+	}
 	for i := range p.Addresses {
 		binary.BigEndian.PutUint32(p.Addresses[i][16:], uint32(i)) //nolint:gosec // there are few
 		binary.BigEndian.PutUint64(p.Addresses[i][:], rng.Uint64())
@@ -76,6 +95,10 @@ func TestAFileIsReadAsItWasWritten(t *testing.T) {
 		}
 		for c := range columns {
 			before := stored.reads
+			if columns[c].Kind == tablefile.Names {
+				sameNames(t, must.Get(f.Sets(t.Context(), columns[c].Name))(t), func(row int) []string { return p.Names(c, row) }, rows)
+				continue
+			}
 			blocks := must.Get(f.Blocks(t.Context(), columns[c].Name))(t)
 			if stored.reads > before+1 {
 				t.Errorf("a column takes %d reads, want one", stored.reads-before)
@@ -83,12 +106,35 @@ func TestAFileIsReadAsItWasWritten(t *testing.T) {
 			values, known := p.Values(c)
 			for i, want := range values {
 				got, ok := blocks[i/table.BlockRows].At(i % table.BlockRows)
-				if is := known[i/64]>>(i%64)&1 != 0; ok != is || is && got != want {
+				if is := known.Has(i); ok != is || is && got != want {
 					t.Fatalf("%+v, row %d: %d, known %t, want %d, %t", columns[c], i, got, ok, want, is)
 				}
 			}
 		}
 	})
+}
+
+// sameNames compares a column of sets with the names of each row, and with others that some row has.
+func sameNames(t *rapid.T, blocks []table.SetBlock, names func(row int) []string, rows int) {
+	all := map[string]bool{"no such": true}
+	for row := range min(rows, 500) {
+		for _, name := range names(row) {
+			all[name] = true
+		}
+	}
+	for row := range rows {
+		b := &blocks[row/table.BlockRows]
+		for _, name := range names(row) {
+			if !b.Has(row%table.BlockRows, name) {
+				t.Fatalf("row %d lacks %q", row, name)
+			}
+		}
+		for name := range all {
+			if row < 2000 && b.Has(row%table.BlockRows, name) != slices.Contains(names(row), name) {
+				t.Fatalf("row %d has %v, and %q", row, names(row), name)
+			}
+		}
+	}
 }
 
 func TestADamagedFileIsAnError(t *testing.T) {
@@ -111,6 +157,7 @@ func TestADamagedFileIsAnError(t *testing.T) {
 		}
 		for _, c := range columns { // an error, or values: never a panic
 			_, _ = f.Blocks(t.Context(), c.Name)
+			_, _ = f.Sets(t.Context(), c.Name)
 		}
 		_, _ = f.Addresses(t.Context())
 	})

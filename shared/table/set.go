@@ -1,0 +1,135 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+)
+
+// SetBlock is a column of sets of names, of at most [BlockRows] rows. The zero value has no rows.
+type SetBlock struct {
+	members map[string]members
+	counts  Block // to how many sets each row belongs
+}
+
+// NewSetBlock makes a block of rows of which the members of each set are told by its name,
+// ascending and each once.
+func NewSetBlock(rows int, sets map[string][]uint16) (SetBlock, error) {
+	b := SetBlock{members: make(map[string]members, len(sets))}
+	counts := make([]int64, rows)
+	for name, list := range sets {
+		for i, row := range list {
+			if int(row) >= rows || i > 0 && row <= list[i-1] {
+				return SetBlock{}, fmt.Errorf("member %d of set %q is row %d of %d", i, name, row, rows)
+			}
+			counts[row]++
+		}
+		b.members[name] = membersOf(list)
+	}
+	var err error
+	b.counts, err = NewBlock(counts, nil)
+	return b, err
+}
+
+// Bytes is about what the block takes in memory.
+func (b *SetBlock) Bytes() int {
+	n := b.counts.Bytes()
+	for name, m := range b.members {
+		n += 64 + len(name) + 2*len(m.positions) + 8*len(m.rows)
+	}
+	return n
+}
+
+// Has reports whether a row belongs to a set.
+func (b *SetBlock) Has(row int, name string) bool {
+	m := b.members[name]
+	if m.rows != nil {
+		return m.rows.Has(row)
+	}
+	_, ok := slices.BinarySearch(m.positions, uint16(row)) //nolint:gosec // a block has no more rows
+	return ok
+}
+
+// members are the rows that belong to a set: few as positions, many as bits.
+type members struct {
+	positions []uint16
+	rows      Bits
+}
+
+func membersOf(rows []uint16) members {
+	if len(rows) < BlockRows/16 {
+		return members{positions: slices.Clip(rows)}
+	}
+	m := members{rows: NewBits(BlockRows)}
+	for _, r := range rows {
+		m.rows.Set(int(r))
+	}
+	return m
+}
+
+func (m *members) addTo(rows Bits) {
+	for _, r := range m.positions {
+		rows.Set(int(r))
+	}
+	rows.or(m.rows)
+}
+
+// SetFilter is one condition on a column of sets.
+type SetFilter struct {
+	Column int
+	Names  []string // each once
+	Kind   SetKind
+}
+
+// SetKind says how a [SetFilter] takes its names.
+type SetKind int
+
+// The kinds.
+const (
+	Any  SetKind = iota // to one of them at least
+	All                 // to each of them
+	None                // to none of them
+	Only                // to none but these, and to one at least
+)
+
+func (w *worker) set(f *SetFilter, b *SetBlock, rows Bits) {
+	union := func(names ...string) Bits {
+		clear(w.other[:])
+		for _, name := range names {
+			m := b.members[name]
+			m.addTo(w.other[:])
+		}
+		return w.other[:]
+	}
+	switch f.Kind {
+	case Any:
+		rows.and(union(f.Names...))
+	case None:
+		rows.andNot(union(f.Names...))
+	case All:
+		for _, name := range f.Names {
+			rows.and(union(name))
+		}
+	case Only:
+		w.only(f, b, rows)
+	}
+}
+
+// only counts to how many of the named sets each row belongs: to no other, where that is all.
+func (w *worker) only(f *SetFilter, b *SetBlock, rows Bits) {
+	if w.counts == nil {
+		w.counts = make([]uint16, BlockRows)
+	}
+	clear(w.counts)
+	for _, name := range f.Names {
+		m := b.members[name]
+		for _, r := range m.positions {
+			w.counts[r]++
+		}
+		m.rows.each(func(row int) { w.counts[row]++ })
+	}
+	rows.each(func(row int) {
+		if all, _ := b.counts.At(row); w.counts[row] == 0 || int64(w.counts[row]) != all {
+			rows.remove(row)
+		}
+	})
+}
