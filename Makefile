@@ -11,7 +11,7 @@ LINT  := v2.15.0
 PROGRAMS := $(patsubst %/main.go,./%,$(wildcard functions/*/main.go functions/*/*/main.go)) ./localstack
 GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -tags lambda.norpc
 
-.PHONY: vulnerabilities help run test prove soak bench build lint generate replay load schema url tools tools-oracle test-oracle test-archive readme costs openapi compatible test-generators test-clients fuzz clean package synth diff deploy sam-local sam-check
+.PHONY: vulnerabilities help run test prove soak bench build lint generate replay load schema url tools tools-oracle test-oracle test-duckdb readme costs openapi compatible test-generators test-clients fuzz clean package synth diff deploy sam-local sam-check
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -39,8 +39,8 @@ prove: tools build ## run every test as a long proof, soak and kill loops includ
 soak: tools build ## have 2,000 clients follow the feeds for two minutes, their messages carried out at once as on AWS
 	QUOTARY_PROVE=1 QUOTARY_PARALLEL_MESSAGES=1 $(GOTEST) -count=1 -timeout 30m -v -run TestTheFeedsHoldUnderManyClients ./localstack/e2e
 
-test-archive: ## read the archive back with DuckDB, where there is a C compiler (fetches 200 MB)
-	cd functions/ingester/archive/duckdb && go test -count=1 ./...
+test-duckdb: ## read the archive and tables of traders with DuckDB, where there is a C compiler (fetches 200 MB)
+	cd functions/ingester/duckdb && go test -count=1 ./...
 
 bench: tools build package ## measure; figures are compared within one run
 	$(GOTEST) -run '^$$' -bench . -benchmem ./...
@@ -55,7 +55,7 @@ lint: ## run the linters
 		GOBIN=$(CURDIR)/$(BIN) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT) && \
 		mv $(BIN)/golangci-lint $(BIN)/golangci-lint-$(LINT); }
 	$(BIN)/golangci-lint-$(LINT) run ./...
-	@for module in infra localstack/bench functions/ingester/archive/duckdb tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
+	@for module in infra localstack/bench functions/ingester/duckdb tools; do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint-$(LINT) run ./...) || exit 1; done
 	@$(MAKE) --no-print-directory vulnerabilities
 
 # Exit code 3 is what it has found; every other one that it could not look.

@@ -1,10 +1,11 @@
-module quotary/functions/ingester/archive/duckdb
+module quotary/functions/ingester/duckdb
 
 go 1.26.0
 
 require (
 	github.com/duckdb/duckdb-go/v2 v2.10505.0
 	github.com/google/go-cmp v0.7.0
+	pgregory.net/rapid v1.3.0
 	quotary v0.0.0
 )
 
@@ -55,4 +56,4 @@ require (
 	google.golang.org/protobuf v1.36.11 // indirect
 )
 
-replace quotary => ../../../..
+replace quotary => ../../..
