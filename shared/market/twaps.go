@@ -228,8 +228,15 @@ func (r *TwapRun) executed() TwapStatus {
 	for i := range r.Fills {
 		sum.add(r.Fills[i].TwapSum)
 	}
-	if sum.Sz.GreaterThan(mustDecimal(s.ExecutedSz)) {
+	if sum.Sz.GreaterThan(mustDecimal(s.ExecutedSz)) && fits(sum.Sz) && fits(sum.Ntl) {
 		s.ExecutedSz, s.ExecutedNtl = Text(sum.Sz), Text(sum.Ntl)
 	}
 	return s
+}
+
+// fits reports whether a sum has no more digits than a figure of a TWAP may have: no market has
+// such amounts, and a list with one could not be read.
+func fits(sum Decimal) bool {
+	_, ok := decimalPlaces(Text(sum))
+	return ok
 }

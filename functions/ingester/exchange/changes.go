@@ -20,9 +20,28 @@ type changes struct {
 	pairs listedPairs
 	days  map[string]*market.ChangeDay
 	rows  []store.Row // that are not written
+	room  rowRoom     // for liquidations: those of minutes are few by their rules
+	left  *leftOut
 }
 
-func newChanges() Projection { return &changes{days: map[string]*market.ChangeDay{}} }
+func newChanges(left *leftOut) Projection {
+	return &changes{days: map[string]*market.ChangeDay{}, room: roomOfChanges(), left: left}
+}
+
+// mostChanges is how many runs of takers, or liquidations, of a pair are said in a minute, at most:
+// the list of changes shows the newest 100 of all pairs.
+const mostChanges = 50
+
+func roomOfChanges() rowRoom { return rowRoom{most: mostChanges, each: market.Minute1} }
+
+// takeChange is take of a change. It counts those that there is no room for.
+func (r *rowRoom) takeChange(pair string, now time.Time, left *leftOut) bool {
+	ok := r.take(pair, now)
+	if !ok {
+		left.changes.Add(1)
+	}
+	return ok
+}
 
 // Name is that of the log.
 func (*changes) Name() string { return pairchanges.Name }
@@ -46,7 +65,7 @@ func (p *changes) Restore(views map[string][]byte) error {
 
 // Apply takes minutes and liquidations. Of a minute whose rows were written before, so is what
 // changed with it.
-func (p *changes) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *changes) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
 	p.list(b.Listings)
 	for _, gone := range p.pairs.list(b.Listings) {
 		delete(p.days, gone)
@@ -65,7 +84,7 @@ func (p *changes) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	for i := range b.Liquidations {
 		l := &b.Liquidations[i]
 		if pair, followed := p.byKey[l.Pair]; followed {
-			if c, large := market.ChangeOfLiquidation(l, pair.Coin()); large {
+			if c, large := market.ChangeOfLiquidation(l, pair.Coin()); large && p.room.takeChange(l.Pair, now, p.left) {
 				found = append(found, c)
 			}
 		}

@@ -50,7 +50,7 @@ func TestAChangeIsSaidOnceHoweverOftenTheProcessEnds(t *testing.T) {
 	t.Parallel()
 	const pair = "aaausdt:x"
 	listing := changeListing(true, false, true)
-	all := changeRows(t, newChanges(), &Batch{Listings: []Listing{listing}, Runs: []Run{{CandleRun: changeRun(pair, 0, 720)}}})
+	all := changeRows(t, newChanges(new(leftOut)), &Batch{Listings: []Listing{listing}, Runs: []Run{{CandleRun: changeRun(pair, 0, 720)}}})
 	ids := func(rows []store.Row) (list []string) {
 		for _, r := range rows {
 			list = append(list, r.Time.Format(time.TimeOnly)+" "+r.ID)
@@ -64,7 +64,7 @@ func TestAChangeIsSaidOnceHoweverOftenTheProcessEnds(t *testing.T) {
 	listed := engine.ViewOf(pairs.Published, pairs.View{Pairs: []pairs.Pair{{Pair: listing.Pairs[0], Followed: true}}})
 	var got []store.Row
 	for stored := 0; stored < 720; stored += 90 {
-		p := newChanges()
+		p := newChanges(new(leftOut))
 		must.Do(t, p.Restore(map[string][]byte{pairs.Name: listed.Body}))
 		got = append(got, changeRows(t, p, &Batch{Runs: []Run{{CandleRun: changeRun(pair, 0, stored), Stored: true}, {CandleRun: changeRun(pair, stored, stored+90)}, {CandleRun: changeRun(pair, stored, stored+90)}}})...)
 	}
@@ -76,7 +76,7 @@ func TestAChangeIsSaidOnceHoweverOftenTheProcessEnds(t *testing.T) {
 func TestChangesAreOfFollowedPairsThatAreNotInverse(t *testing.T) {
 	t.Parallel()
 	for name, listings := range map[string][]Listing{"wanted": {changeListing(false, false, false)}, "inverse": {changeListing(true, true, true)}, "unknown": nil} {
-		if rows := changeRows(t, newChanges(), &Batch{Listings: listings, Runs: []Run{{CandleRun: changeRun("aaausdt:x", 0, 720)}}}); len(rows) != 0 {
+		if rows := changeRows(t, newChanges(new(leftOut)), &Batch{Listings: listings, Runs: []Run{{CandleRun: changeRun("aaausdt:x", 0, 720)}}}); len(rows) != 0 {
 			t.Errorf("%s: %d are said", name, len(rows))
 		}
 	}
@@ -88,7 +88,7 @@ func TestLargeLiquidationsAndRunsOfTakersAreChanges(t *testing.T) {
 	liquidation := func(pair string, value int64) market.PairLiquidation {
 		return market.PairLiquidation{Pair: pair, Time: noon.UnixMilli(), Long: true, Px: dec(10), Sz: dec(value / 10), Value: dec(value)}
 	}
-	rows := changeRows(t, newChanges(), &Batch{Listings: []Listing{listing}, PairEvents: market.PairEvents{Liquidations: []market.PairLiquidation{
+	rows := changeRows(t, newChanges(new(leftOut)), &Batch{Listings: []Listing{listing}, PairEvents: market.PairEvents{Liquidations: []market.PairLiquidation{
 		liquidation("aaausdt:x", 49_990), liquidation("aaausdt:x", 50_000), liquidation("bbbusdt:x", 50_000),
 	}}})
 	if len(rows) != 1 || rows[0].ID != "aaausdt:x#23#10 5000" {
@@ -97,10 +97,39 @@ func TestLargeLiquidationsAndRunsOfTakersAreChanges(t *testing.T) {
 	trade := func(id int64, side market.Side, size int64) market.PairTrade {
 		return market.PairTrade{Pair: "aaausdt:x", ID: id, Prev: id - 1, Time: noon.UnixMilli() + id, Side: side, Px: dec(10), Sz: dec(size)}
 	}
-	rows = changeRows(t, newTakerRuns(), &Batch{Listings: []Listing{listing}, PairEvents: market.PairEvents{Trades: []market.PairTrade{
+	rows = changeRows(t, newTakerRuns(new(leftOut)), &Batch{Listings: []Listing{listing}, PairEvents: market.PairEvents{Trades: []market.PairTrade{
 		trade(1, market.Buy, 4_999), trade(2, market.Sell, 2_000), trade(3, market.Sell, 3_000), trade(4, market.Buy, 1), trade(5, market.Sell, 1),
 	}}})
 	if len(rows) != 1 || rows[0].ID != "aaausdt:x#12#2" {
 		t.Errorf("of runs %+v", rows)
+	}
+}
+
+// An exchange that says nothing but large runs, or large liquidations, fills no log: so many of a pair
+// are said in a minute, and what is beyond is counted.
+func TestSoManyChangesOfAPairAreSaidInAMinute(t *testing.T) {
+	t.Parallel()
+	const beyond = 7
+	listing := changeListing(true, false, true)
+	trades, liquidations := NewBatch(), NewBatch()
+	trades.Listings, liquidations.Listings = []Listing{listing}, []Listing{listing}
+	for n := range int64(mostChanges + beyond) {
+		side := market.Buy
+		if n%2 == 0 {
+			side = market.Sell
+		}
+		trades.Trades = append(trades.Trades, market.PairTrade{Pair: "aaausdt:x", ID: n + 1, Prev: n, Time: noon.UnixMilli(), Side: side, Px: dec(10), Sz: dec(5_000)})
+		liquidations.Liquidations = append(liquidations.Liquidations, market.PairLiquidation{Pair: "aaausdt:x", ID: n + 1, Time: noon.UnixMilli(), Px: dec(10), Sz: dec(5_000), Value: dec(50_000)})
+	}
+	trades.Trades = append(trades.Trades, market.PairTrade{Pair: "aaausdt:x", ID: mostChanges + beyond + 1, Prev: mostChanges + beyond, Time: noon.UnixMilli(), Side: market.Buy, Px: dec(10), Sz: dec(1)})
+	for name, tt := range map[string]struct {
+		of func(*leftOut) Projection
+		b  *Batch
+	}{"runs": {func(left *leftOut) Projection { return newTakerRuns(left) }, trades}, "liquidations": {newChanges, liquidations}} {
+		left := new(leftOut)
+		p := tt.of(left)
+		if rows := changeRows(t, p, tt.b); len(rows) != mostChanges || left.changes.Load() != beyond {
+			t.Errorf("%s: %d are said, %d left out", name, len(rows), left.changes.Load())
+		}
 	}
 }

@@ -125,6 +125,7 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 			{Name: metrics.AlertsNotInForce, Unit: metrics.Count, Value: left.alerts.Load()},
 			{Name: metrics.LargeOrderEventsLate, Unit: metrics.Count, Value: left.largeLate.Load(), Grows: true},
 			{Name: metrics.LargeOrdersLeftOut, Unit: metrics.Count, Value: left.largeRefused.Load(), Grows: true},
+			{Name: metrics.ChangesLeftOut, Unit: metrics.Count, Value: left.changes.Load(), Grows: true},
 		}
 	}
 	wanted := c.wanted()

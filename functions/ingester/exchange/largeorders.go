@@ -18,14 +18,21 @@ type largeOrders struct {
 	pairs  listedPairs
 	byPair map[string]*market.LargeOrders
 	over   []market.LargeOrder // that are not written
+	room   rowRoom
 	left   *leftOut
 }
 
-// largeOrdersEvery is between two views.
-const largeOrdersEvery = 5 * time.Second
+const (
+	// largeOrdersEvery is between two views.
+	largeOrdersEvery = 5 * time.Second
+
+	// mostOver is how many orders of a pair are kept that were over within an hour, at most: even the
+	// busiest pair has few thousand a day. Their rows are kept for ever.
+	mostOver = 5 * market.MostLarge
+)
 
 func newLargeOrders(left *leftOut) *largeOrders {
-	return &largeOrders{byPair: map[string]*market.LargeOrders{}, left: left}
+	return &largeOrders{byPair: map[string]*market.LargeOrders{}, room: rowRoom{most: mostOver, each: market.Hour1}, left: left}
 }
 
 // Name is that of the view and of the log.
@@ -100,6 +107,13 @@ func (p *largeOrders) advance(now time.Time) {
 // Changes returns the rows of the orders that are over, and the view once in a while.
 func (p *largeOrders) Changes(now time.Time, settle bool) (c engine.Changes) {
 	p.advance(now)
+	p.over = slices.DeleteFunc(p.over, func(o market.LargeOrder) bool {
+		kept := p.room.take(o.Pair, now)
+		if !kept {
+			p.left.largeRefused.Add(1)
+		}
+		return !kept
+	})
 	if len(p.over) > 0 {
 		c.Log = []engine.LogRows{{Dataset: largeorders.Name, Rows: largeorders.AppendRows(nil, p.over)}}
 		p.over = nil

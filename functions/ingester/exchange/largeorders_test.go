@@ -212,3 +212,36 @@ func TestWhatLargeOrdersLeaveOutIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// An exchange whose orders begin and are filled all the time fills no log that is kept for ever: so many
+// of a pair are kept in an hour.
+func TestSoManyLargeOrdersOfAPairAreKeptInAnHour(t *testing.T) {
+	t.Parallel()
+	left := new(leftOut)
+	p := newLargeOrders(left)
+	rows, number := 0, int64(0)
+	written := func(now time.Time) (n int) {
+		for _, log := range p.Changes(now, true).Log {
+			n += len(log.Rows)
+		}
+		return n
+	}
+	for second := range 3 {
+		now := noon.Add(time.Duration(second) * time.Second)
+		b := NewBatch()
+		for n := range int64(mostOver / 2) {
+			number++
+			px, at := dec(1000+number), now.UnixMilli()+n%500
+			says := func(after int64, size int64) market.LargeLevels {
+				return market.LargeLevels{Pair: "a:x", Time: at + after, Number: 2*number + after, From: dec(100), Levels: []market.LargeLevel{{Side: market.Buy, Px: px, Sz: dec(size)}}}
+			}
+			b.LargeLevels = append(b.LargeLevels, says(0, 50), says(1, 0))
+			b.Trades = append(b.Trades, market.PairTrade{Pair: "a:x", ID: number, Prev: number - 1, Time: at + 1, Side: market.Sell, Px: px, Sz: dec(50)})
+		}
+		must.Do(t, p.Apply(b, nil, now))
+		rows += written(now)
+	}
+	if rows += written(noon.Add(time.Minute)); rows != mostOver || left.largeRefused.Load() == 0 {
+		t.Errorf("%d orders are kept, want %d; %d are left out", rows, mostOver, left.largeRefused.Load())
+	}
+}

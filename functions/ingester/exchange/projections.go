@@ -19,7 +19,8 @@ type leftOut struct {
 	liquidations atomic.Int64 // that their rows have no room for
 	largeLate    atomic.Int64 // of what large orders are made of: see [market.LargeOrders.Late]
 	alerts       atomic.Int64 // that are not in force now: see [alertsOfDistributor]
-	largeRefused atomic.Int64 // large levels: see [market.LargeOrders.Refused]
+	largeRefused atomic.Int64 // large levels: see [market.LargeOrders.Refused], and orders that are over
+	changes      atomic.Int64 // that there is no room for: see [mostChanges]
 }
 
 // projections are those of [Projections], which count what they leave out.
@@ -43,7 +44,7 @@ func projections(refresh time.Duration, left *leftOut) []Projection {
 		newFiredAlerts(),
 		newStrategySignals(),
 		newLargeOrders(left),
-		newTakerRuns(),
-		newChanges(),
+		newTakerRuns(left),
+		newChanges(left),
 	}
 }

@@ -22,6 +22,8 @@ type takerRuns struct {
 	byPair map[string]*pairRuns
 	newest int64       // time of the newest trade, ms
 	rows   []store.Row // of the log of changes, that are not written
+	room   rowRoom
+	left   *leftOut
 }
 
 type pairRuns struct {
@@ -30,8 +32,8 @@ type pairRuns struct {
 	runs []takerruns.Run // oldest first: the last takerruns.Most count
 }
 
-func newTakerRuns() *takerRuns {
-	return &takerRuns{from: map[string]market.Decimal{}, byPair: map[string]*pairRuns{}}
+func newTakerRuns(left *leftOut) *takerRuns {
+	return &takerRuns{from: map[string]market.Decimal{}, byPair: map[string]*pairRuns{}, room: roomOfChanges(), left: left}
 }
 
 // Name is that of the view.
@@ -74,7 +76,7 @@ func (p *takerRuns) know(pair *market.Pair) {
 }
 
 // Apply takes trades that are newer than those that are known.
-func (p *takerRuns) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *takerRuns) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
 	for i := range b.Listings {
 		for j := range b.Listings[i].Pairs {
 			p.know(&b.Listings[i].Pairs[j])
@@ -88,12 +90,12 @@ func (p *takerRuns) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		}
 	}
 	for i := range b.Trades {
-		p.trade(&b.Trades[i])
+		p.trade(&b.Trades[i], now)
 	}
 	return nil
 }
 
-func (p *takerRuns) trade(t *market.PairTrade) {
+func (p *takerRuns) trade(t *market.PairTrade, now time.Time) {
 	from, priced := p.from[t.Pair]
 	if !priced {
 		return
@@ -115,7 +117,7 @@ func (p *takerRuns) trade(t *market.PairTrade) {
 			of.runs = append(of.runs[:0], of.runs[len(of.runs)-takerruns.Most+1:]...)
 		}
 		of.runs = append(of.runs, takerruns.NewRun(of.open))
-		if change, large := market.ChangeOfRun(t.Pair, of.open, from); large {
+		if change, large := market.ChangeOfRun(t.Pair, of.open, from); large && p.room.takeChange(t.Pair, now, p.left) {
 			p.rows = pairchanges.AppendRows(p.rows, []market.PairChange{change})
 		}
 	}

@@ -35,7 +35,7 @@ func TestRunsOfTakersAreThoseOfTheTrades(t *testing.T) {
 			})
 		}
 		want := bruteRuns(trades)
-		p := newTakerRuns()
+		p := newTakerRuns(new(leftOut))
 		var body []byte
 		flush := func(now time.Time) {
 			for _, v := range p.Changes(now, true).Views {
@@ -50,7 +50,7 @@ func TestRunsOfTakersAreThoseOfTheTrades(t *testing.T) {
 				t.Fatal(err)
 			}
 			if flush(noon); rapid.Bool().Draw(t, "restart") {
-				p = newTakerRuns()
+				p = newTakerRuns(new(leftOut))
 				if err := p.Restore(map[string][]byte{takerruns.Name: body}); err != nil {
 					t.Fatal(err)
 				}

@@ -36,6 +36,10 @@ const (
 	// mostNotes is how many changes of levels wait to be delivered; then all levels are said again.
 	mostNotes = 10_000
 
+	// mostFollowed is how many levels are followed, twice as many as a book has: of those that the
+	// book has dropped as its worst nothing may ever be said again. Then all levels are said again, too.
+	mostFollowed = 4 * maxLevels
+
 	// mostOfSide is how many levels of a side are said behind a snapshot, the best.
 	mostOfSide = 500
 )
@@ -88,7 +92,7 @@ func (l *largeLevels) value(level *market.PairLevel) market.Decimal {
 
 // note takes an update that the book has applied.
 func (l *largeLevels) note(u *BookUpdate, b *book) {
-	if u.Snapshot || !l.begun || l.noted >= mostNotes {
+	if u.Snapshot || !l.begun || l.noted >= mostNotes || len(l.followed) >= mostFollowed {
 		l.begin(b)
 		return
 	}

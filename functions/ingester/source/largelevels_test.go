@@ -116,6 +116,39 @@ func TestSoManyChangesOfLargeLevelsWait(t *testing.T) {
 	}
 }
 
+// An exchange that says ever better large levels has the worst dropped from its book, and never says
+// that they are over.
+func TestSoManyLargeLevelsAreFollowed(t *testing.T) {
+	t.Parallel()
+	one := new(book)
+	one.accept(&BookUpdate{Snapshot: true, Last: 1, Time: 1_795_000_000_000, Bids: []market.PairLevel{level(1, 1)}, Asks: []market.PairLevel{level(2_000_000_000, 1)}})
+	l := newLargeLevels(&market.Pair{Key: "btcusdt:x", Base: "BTC", Quote: "USDT"}, market.LargeFrom("btc"))
+	l.note(&BookUpdate{Snapshot: true}, one)
+	px, whole := int64(10), 0
+	for n := range int64(40) {
+		u := BookUpdate{First: n + 2, Last: n + 2, Prev: n + 1, Time: one.time + 1}
+		for range 2000 {
+			px++
+			u.Bids = append(u.Bids, level(px, 1_000_000))
+		}
+		if one.accept(&u) != applied {
+			t.Fatal("an update does not follow")
+		}
+		l.note(&u, one)
+		for _, e := range l.take(nil, one, 1<<60) {
+			if e.Whole {
+				whole++
+			}
+		}
+		if len(l.followed) > mostFollowed+len(u.Bids) {
+			t.Fatalf("behind %d updates %d levels are followed", n+1, len(l.followed))
+		}
+	}
+	if whole < 2 {
+		t.Errorf("all levels are said %d times: what is followed no more must be said", whole)
+	}
+}
+
 // BenchmarkLargeLevels is what a frame of 70 changes costs: the book alone, and with its large
 // levels.
 func BenchmarkLargeLevels(b *testing.B) {

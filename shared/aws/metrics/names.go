@@ -67,9 +67,14 @@ const (
 	LargeOrderEventsLate = "LargeOrderEventsLate"
 
 	// LargeOrdersLeftOut is how many large orders are not followed, as those of their pair before
-	// them are as many as may be. One is counted as often as its book says it.
+	// them are as many as may be, or not kept, as too many of their pair were over in the same
+	// hour. One is counted as often as its book says it.
 	LargeOrdersLeftOut = "LargeOrdersLeftOut"
 )
+
+// ChangesLeftOut, of the domain exchange, is how many large runs of takers and large liquidations
+// are not said among sudden changes, as too many of their pair were in the same minute.
+const ChangesLeftOut = "ChangesLeftOut"
 
 // AlertsNotInForce, of the domain exchange, is how many alerts are set up beyond those that one
 // distributor may have in force.

@@ -3,7 +3,7 @@
 //
 // Both have an order under its pair, the time when it was first seen, and its name, so that one
 // that is written again replaces itself. The log has no retention: a row is one order, and even
-// the busiest pair has few thousand a day.
+// the busiest pair has few thousand a day. Whoever writes them bounds those of a pair.
 package largeorders
 
 import (

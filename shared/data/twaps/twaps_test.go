@@ -3,6 +3,7 @@ package twaps
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,4 +128,31 @@ func TestStatusesAreFoundByAccountAndCoinNewestFirst(t *testing.T) {
 	check.Equal(t, []string{"none error BTC", "none error BTC"}, read(alice, "", 2))
 	check.Equal(t, 5, len(read(alice, "", 100)))
 	check.Equal(t, []string{"3 activated BTC"}, read(bob, "", 100))
+}
+
+// A fill may have as many digits as any figure: what a TWAP's fills add up to has more, which is no
+// amount of any market, and costs no reader the other TWAPs.
+func TestTheViewOfTwapsIsReadWhateverTheirFillsAddUpTo(t *testing.T) {
+	t.Parallel()
+	most := strings.Repeat("9", 48)
+	table := new(market.Twaps)
+	for id := range int64(2) {
+		s := market.TwapStatus{Address: "0x" + strings.Repeat("1", 40), TwapID: &id, Time: 1_790_000_000_000, Status: market.TwapActivated, Twap: market.Twap{
+			Coin: "BTC", Side: market.Buy, Sz: "5.0", ExecutedSz: "0.0", ExecutedNtl: "0.0", Minutes: 60, Timestamp: 1_790_000_000_000,
+		}}
+		f := market.Fill{Address: s.Address, Coin: "BTC", Px: "2.0", Sz: "1.0", Side: market.Buy, Time: s.Time, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0", TwapID: &id, Tid: 1}
+		if id == 0 {
+			f.Px, f.Sz = most, most
+		}
+		must.Do(t, s.Check())
+		must.Do(t, f.Check())
+		table.Add(&s)
+		table.AddFill(&f)
+	}
+	running := must.Get(PublishedRunning.Decode(PublishedRunning.Encode(Running{Twaps: table.Running()})))(t).Twaps
+	if len(running) != 2 || running[0].ExecutedSz != "0.0" || running[1].ExecutedSz != "1.0" || running[1].ExecutedNtl != "2.0" {
+		t.Errorf("%+v", running)
+	}
+	table.Prune(true)
+	must.Get(PublishedTable.Decode(PublishedTable.Encode(table)))(t)
 }
