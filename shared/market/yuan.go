@@ -3,6 +3,7 @@ package market
 import (
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -89,7 +90,7 @@ func Quotient(a, b string, places int) string {
 // rounded halves away from zero, for what is not exact where it comes from.
 func RoundedNumber(number string, places int) (string, error) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
-	if len(mantissa) > maxDecimalLen || len(exponent) > 4 || strings.Trim(number, "-+.0123456789eE") != "" {
+	if len(mantissa) > maxDecimalLen || !smallExponent(exponent) || strings.Trim(number, "-+.0123456789eE") != "" {
 		return "", fmt.Errorf("%.60q %w", number, errDecimal)
 	}
 	value, ok := new(big.Rat).SetString(number)
@@ -108,7 +109,7 @@ func PlainNumber(number string) (string, error) {
 		_, err := ParseDecimal(number)
 		return number, err
 	}
-	if _, ok := decimalPlaces(mantissa); !ok || len(exponent) > 4 {
+	if _, ok := decimalPlaces(mantissa); !ok || !smallExponent(exponent) {
 		return "", fmt.Errorf("%.60q %w", number, errDecimal)
 	}
 	value, ok := new(big.Rat).SetString(mantissa + "e" + exponent)
@@ -120,6 +121,13 @@ func PlainNumber(number string) (string, error) {
 		return "", fmt.Errorf("%.60q has more than %d places, or too many digits", number, maxPlaces)
 	}
 	return trimmed(text), nil
+}
+
+// smallExponent reports whether a number with an exponent, "" for none, may be one of so many digits
+// and places as are read. Of another one thousands of digits would be written out.
+func smallExponent(exponent string) bool {
+	n, err := strconv.Atoi(exponent)
+	return exponent == "" || err == nil && -maxDecimalLen-maxPlaces <= n && n <= maxDecimalLen
 }
 
 // trimmed is a plain decimal without zeros at the end of its places.
