@@ -253,7 +253,7 @@ func (ls *ledgerUpdates) replayed(ctx context.Context, address string, from time
 	return replayedOf(ledgers.Newest(ctx, ls.Log, address, from, 0), ls.replay)
 }
 
-func (ls *ledgerUpdates) recent(about func(string) bool) []replayed {
+func (ls *ledgerUpdates) recent(about map[string]bool) []replayed {
 	return recentlyOf(&ls.arriving.recentLedgers, about, func(l *market.Ledger) string { return l.Address }, ls.replay)
 }
 

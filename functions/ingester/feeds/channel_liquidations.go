@@ -316,14 +316,10 @@ func (ls *liquidations) replayed(ctx context.Context, about string, from time.Ti
 	}
 }
 
-func (ls *liquidations) recent(about func(string) bool) (list []replayed) {
-	ls.filtersMu.Lock()
-	defer ls.filtersMu.Unlock()
+func (ls *liquidations) recent(about map[string]bool) (list []replayed) {
 	since := market.ArrivalAt(ls.Now().Add(-liquidationsRecent))
-	for name, filter := range ls.filters {
-		if !about(name) {
-			continue
-		}
+	for name := range about {
+		filter := ls.filter(name)
 		for i := range ls.events {
 			if e := &ls.events[i]; e.Arrival >= since && filter.shows(e) {
 				list = append(list, ls.replay(name, e))

@@ -265,7 +265,7 @@ func (fs *userFills) replayed(ctx context.Context, address string, from time.Tim
 	return replayedOf(filldata.Since(ctx, fs.Log, address, from), fs.replay)
 }
 
-func (fs *userFills) recent(about func(string) bool) []replayed {
+func (fs *userFills) recent(about map[string]bool) []replayed {
 	return recentlyOf(&fs.arriving.recentFills, about, func(f *market.Fill) string { return f.Address }, fs.replay)
 }
 

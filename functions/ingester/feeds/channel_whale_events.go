@@ -14,8 +14,14 @@ import (
 	"quotary/shared/market"
 )
 
-// whaleEventsShown is how many events a snapshot has at most.
-const whaleEventsShown = 10
+const (
+	// whaleEventsShown is how many events a snapshot has at most.
+	whaleEventsShown = 10
+
+	// whaleEventsRecent is for how long an event is shown again from among the recent ones, longer than
+	// it takes to look through those that are kept.
+	whaleEventsRecent = 2 * time.Minute
+)
 
 // whaleEvents publishes what whales do with their positions, to who follows all of it or a coin. It
 // is folded behind the fills, so that an event has its place in the order of arrival as it is published; what
@@ -110,22 +116,59 @@ func whaleEventsFrame(bodies [][]byte) []byte {
 // datasets are none: what is kept is all in memory.
 func (*whaleEvents) datasets() []string { return nil }
 
-func (*whaleEvents) replayed(context.Context, string, time.Time) iter.Seq2[replayed, error] {
-	return func(func(replayed, error) bool) {}
+// replayed are those that are kept: tens of thousands of all coins, which are looked through without
+// the lock that everybody's events wait for.
+func (ws *whaleEvents) replayed(_ context.Context, about string, from time.Time) iter.Seq2[replayed, error] {
+	var kept []*whales.Event
+	ws.arriving.mu.Lock()
+	lists := ws.lists(about)
+	ws.arriving.mu.Unlock()
+	for _, list := range lists {
+		for i := range list {
+			if e := &list[i]; e.Time >= from.UnixMilli() || !e.Arrival.When().Before(from) {
+				kept = append(kept, e)
+			}
+		}
+	}
+	slices.SortFunc(kept, func(x, y *whales.Event) int { return y.Compare(x) })
+	return func(yield func(replayed, error) bool) {
+		for _, e := range kept {
+			if !yield(replayWhale(about, e), nil) {
+				return
+			}
+		}
+	}
 }
 
-func (ws *whaleEvents) recent(about func(string) bool) (list []replayed) {
-	for _, name := range ws.newest.Coins() {
-		for _, coin := range [...]string{"", name} {
-			if !about(coin) {
-				continue
-			}
-			for _, e := range ws.newest.Of(name) {
-				list = append(list, replayed{coin, whaleKey{e.Time, e.User, e.Coin}, e.Arrival, e.Time, whaleBody(&e)})
+// lists are the events of a coin, or of each for "". The caller holds the lock of [arriving], and may
+// read them without.
+func (ws *whaleEvents) lists(about string) (lists [][]whales.Event) {
+	if about != "" {
+		return [][]whales.Event{ws.newest.Of(about)}
+	}
+	for _, coin := range ws.newest.Coins() {
+		lists = append(lists, ws.newest.Of(coin))
+	}
+	return lists
+}
+
+// recent are those that arrived since replayed has looked, and some before.
+func (ws *whaleEvents) recent(about map[string]bool) (list []replayed) {
+	since := market.ArrivalAt(ws.Now().Add(-whaleEventsRecent))
+	for name := range about {
+		for _, events := range ws.lists(name) {
+			for i := range events {
+				if e := &events[i]; e.Arrival >= since {
+					list = append(list, replayWhale(name, e))
+				}
 			}
 		}
 	}
 	return list
+}
+
+func replayWhale(about string, e *whales.Event) replayed {
+	return replayed{about, whaleKey{e.Time, e.User, e.Coin}, e.Arrival, e.Time, whaleBody(e)}
 }
 
 // whaleKey is what makes an event one.

@@ -60,7 +60,7 @@ func (of *orderFeed) replayed(ctx context.Context, address string, from time.Tim
 	return replayedOf(orders.FilledSince(ctx, of.Log, address, from), of.replay)
 }
 
-func (of *orderFeed) recent(about func(string) bool) []replayed {
+func (of *orderFeed) recent(about map[string]bool) []replayed {
 	return recentlyOf(&of.arriving.recentFilled, about, func(s *market.OrderStatus) string { return s.Address }, of.replay)
 }
 

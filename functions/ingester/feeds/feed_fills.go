@@ -48,7 +48,7 @@ func (ff *fillFeed) replayed(ctx context.Context, address string, from time.Time
 	return replayedOf(fills.Since(ctx, ff.Log, address, from), ff.replay)
 }
 
-func (ff *fillFeed) recent(about func(string) bool) []replayed {
+func (ff *fillFeed) recent(about map[string]bool) []replayed {
 	return recentlyOf(&ff.arriving.recentFills, about, func(f *market.Fill) string { return f.Address }, ff.replay)
 }
 

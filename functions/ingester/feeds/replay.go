@@ -31,7 +31,7 @@ type replayer interface {
 	replayed(ctx context.Context, about string, from time.Time) iter.Seq2[replayed, error]
 	// recent are those of some subjects that arrived lately. The caller holds the lock of
 	// [arriving].
-	recent(about func(string) bool) []replayed
+	recent(about map[string]bool) []replayed
 	// replayFrame is the frame of events; on a feed of addresses there is one of them.
 	replayFrame(about string, bodies [][]byte) []byte
 }
@@ -84,6 +84,7 @@ type replay struct {
 
 	mu         sync.Mutex
 	events     []replayed
+	seen       map[any]bool // keys of the events at the last cut
 	incomplete bool
 }
 
@@ -93,7 +94,7 @@ func newReplay(name string, p publisher, from channel.Resume, subjects []string)
 	if !ok || from == (channel.Resume{}) {
 		return nil
 	}
-	all := &replay{replayer: r, name: name, subjects: subjects, since: from.Since, most: replayMost, back: resumeBack}
+	all := &replay{replayer: r, name: name, subjects: subjects, since: from.Since, most: replayMost, back: resumeBack, seen: map[any]bool{}}
 	if channel.Feed(name).Known() {
 		all.most = addressReplayMost
 	}
@@ -142,7 +143,9 @@ func (r *replay) read(ctx context.Context, f *Feeds) error {
 	for _, subject := range r.subjects {
 		group.Go(func() error { return r.readOne(ctx, subject, from) })
 	}
-	return group.Wait()
+	err := group.Wait()
+	r.cut() // all that there is to do before the locks are taken
+	return err
 }
 
 func (r *replay) readOne(ctx context.Context, subject string, from time.Time) error {
@@ -170,34 +173,52 @@ func (r *replay) readOne(ctx context.Context, subject string, from time.Time) er
 
 // cut brings the events into the order of arrival, each once, and leaves the newest.
 func (r *replay) cut() {
+	r.sort()
+	r.seen = make(map[any]bool, len(r.events))
+	r.events = slices.DeleteFunc(r.events, func(e replayed) bool { return !r.first(&e) })
+	r.bound()
+}
+
+// first reports whether an event is not among those that were seen, and notes that it was: it may be
+// stored already, or was delivered again after a restart.
+func (r *replay) first(e *replayed) bool {
+	double := r.seen[e.key]
+	r.seen[e.key] = true
+	return !double
+}
+
+func (r *replay) sort() {
 	slices.SortFunc(r.events, func(a, b replayed) int { return cmp.Compare(a.place(), b.place()) })
-	seen := make(map[any]bool, len(r.events))
-	r.events = slices.DeleteFunc(r.events, func(e replayed) bool {
-		double := seen[e.key] // it is stored already, or was delivered again after a restart
-		seen[e.key] = true
-		return double
-	})
+}
+
+// bound leaves the newest events.
+func (r *replay) bound() {
 	if n := len(r.events) - r.most; n > 0 {
 		r.events, r.incomplete = append(r.events[:0], r.events[n:]...), true
 	}
 }
 
-// frames are what is sent, with what arrived lately. The caller holds the lock of [arriving].
+// frames are what is sent of what was read, with what arrived lately. The caller holds the lock of
+// [arriving].
 func (r *replay) frames(a *arriving) hub.Replayed {
 	subjects := make(map[string]bool, len(r.subjects))
 	for _, subject := range r.subjects {
 		subjects[subject] = true
 	}
-	for _, e := range r.recent(func(about string) bool { return subjects[about] }) {
-		if r.wants(&e) {
+	before := len(r.events)
+	for _, e := range r.recent(subjects) {
+		if r.wants(&e) && r.first(&e) {
 			r.events = append(r.events, e)
 		}
+	}
+	if len(r.events) > before {
+		r.sort()
+		r.bound()
 	}
 	r.incomplete = r.incomplete || a.behind() > storesBehind
 	if p, ok := r.replayer.(partial); ok {
 		r.incomplete = r.incomplete || slices.ContainsFunc(r.subjects, func(about string) bool { return !p.reaches(about, &r.after, r.since) })
 	}
-	r.cut()
 	all := hub.Replayed{Fresh: int64(r.after.Fresh), Late: int64(r.after.Late)}
 	for rest := r.events; len(rest) > 0; {
 		n := r.fit(rest)
@@ -301,9 +322,9 @@ func replayedOf[T any](list iter.Seq2[T, error], show func(*T) replayed) iter.Se
 }
 
 // recentlyOf shows again what arrived lately and is about some subjects.
-func recentlyOf[T any](from *recent[T], wanted func(string) bool, about func(*T) string, show func(*T) replayed) (list []replayed) {
+func recentlyOf[T any](from *recent[T], wanted map[string]bool, about func(*T) string, show func(*T) replayed) (list []replayed) {
 	for i := range from.list {
-		if one := &from.list[i].one; wanted(about(one)) {
+		if one := &from.list[i].one; wanted[about(one)] {
 			list = append(list, show(one))
 		}
 	}

@@ -89,7 +89,7 @@ func (ts *trades) readShared(ctx context.Context, coin string, from time.Time) (
 	return list, nil
 }
 
-func (ts *trades) recent(about func(string) bool) []replayed {
+func (ts *trades) recent(about map[string]bool) []replayed {
 	return recentlyOf(&ts.arriving.recentTrades, about, func(t *market.Trade) string { return t.Coin }, ts.replay)
 }
 

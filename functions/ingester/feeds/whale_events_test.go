@@ -10,6 +10,7 @@ import (
 	"quotary/shared/data/whales"
 	"quotary/shared/gate/channel"
 	"quotary/shared/market"
+	"quotary/shared/testing/must"
 )
 
 func whaleEvent(user, coin string, ms int64) whales.Event {
@@ -75,6 +76,39 @@ func TestWhatIsNoLongerKeptOfWhalesIsIncomplete(t *testing.T) {
 		w.subscribe(id, channel.Subscription{Type: channel.WhaleEvents, Coin: c.coin}, channel.Resume{Since: c.since})
 		if got := strings.Contains(strings.Join(w.sent(id, 2), "\n"), `"incomplete":true`); got != c.incomplete {
 			t.Errorf("%q since %d: incomplete is %t", c.coin, c.since, got)
+		}
+	}
+}
+
+// What is kept of all coins is tens of thousands of events: of these no more than what arrived lately
+// is looked at under the lock that everybody's events wait for, and all before.
+func TestAReplayOfWhalesHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	ws := f.publishers[string(channel.WhaleEvents)].(*whaleEvents)
+	now := w.clock()
+	ws.arriving.mu.Lock()
+	for coin := range 20 {
+		for n := range int64(whales.MostEvents) {
+			e := whaleEvent(alice, fmt.Sprint("C", coin), now.UnixMilli()-n*60_000)
+			e.Arrival = market.ArrivalAt(time.UnixMilli(e.Time))
+			ws.newest.Keep(e)
+		}
+	}
+	ws.arriving.mu.Unlock()
+	since := now.Add(-10*time.Minute - time.Second)
+	for about, coins := range map[string]int{"": 20, "C7": 1} {
+		r := newReplay(string(channel.WhaleEvents), ws, channel.Resume{Since: since.UnixMilli()}, []string{about})
+		must.Do(t, r.read(t.Context(), f))
+		read := len(r.events)
+		ws.arriving.mu.Lock()
+		recent := len(ws.recent(map[string]bool{about: true}))
+		r.frames(f.arriving)
+		ws.arriving.mu.Unlock()
+		if want := 11 * coins; read != want || len(r.events) != want || recent > 3*coins {
+			t.Errorf("%q: %d events are read, then %d are recent, and %d shown: want %d", about, read, recent, len(r.events), want)
 		}
 	}
 }

@@ -49,7 +49,8 @@ func (e *Event) Compare(o *Event) int {
 	return strings.Compare(e.Coin, o.Coin)
 }
 
-// Newest are the newest events of each coin, [MostEvents] at most. The zero value has none.
+// Newest are the newest events of each coin, [MostEvents] at most. The zero value has none. What Of
+// has returned stays as it is, whatever is kept later.
 type Newest struct {
 	of map[string][]Event // by coin, oldest first
 }
@@ -63,6 +64,9 @@ func (n *Newest) Keep(e Event) bool {
 	}
 	if n.of == nil {
 		n.of = map[string][]Event{}
+	}
+	if at < len(list) {
+		list = slices.Clone(list) // what was returned before is never written to
 	}
 	list = slices.Insert(list, at, e)
 	n.of[e.Coin] = list[max(0, len(list)-MostEvents):]
@@ -94,13 +98,34 @@ func (n *Newest) All() []Event {
 
 // Latest are the newest events of a coin, "" for all, newest first, so many at most.
 func (n *Newest) Latest(coin string, most int) []Event {
-	list := n.of[coin]
 	if coin == "" {
-		list = n.All()
+		return n.latest(most)
 	}
+	list := n.of[coin]
 	list = slices.Clone(list[max(0, len(list)-most):])
 	slices.Reverse(list)
 	return list
+}
+
+// latest are the newest events of all coins, newest first. Of the tens of thousands that are kept it
+// looks at the newest of each coin alone, for each that it takes.
+func (n *Newest) latest(most int) (latest []Event) {
+	lists := slices.Collect(maps.Values(n.of))
+	for len(latest) < most {
+		newest := -1
+		for i, list := range lists {
+			if len(list) > 0 && (newest < 0 || list[len(list)-1].Compare(&lists[newest][len(lists[newest])-1]) > 0) {
+				newest = i
+			}
+		}
+		if newest < 0 {
+			break
+		}
+		last := len(lists[newest]) - 1
+		latest = append(latest, lists[newest][last])
+		lists[newest] = lists[newest][:last]
+	}
+	return latest
 }
 
 // Clone is a copy that shares nothing that changes with n.
