@@ -13,153 +13,11 @@ import (
 	"quotary/shared/market/markettest"
 )
 
-// deeds is what an account did in some hours.
-type deeds struct {
-	fills, routed  []market.Fill
-	trades         []market.CompletedTrade
-	placed, orders []market.OrderStatus
-	flows          []market.Flow
-}
+// hours are times within nine of them.
+var hours = rapid.Int64Range(noon, noon+9*hour)
 
-const someone = "0x00000000000000000000000000000000000000aa"
-
-// deed draws what happened at most so many times, of everything.
-func deed(most int) *rapid.Generator[deeds] {
-	coins := []string{"BTC", "xyz:GOLD", "@107", "PURR/USDC"}
-	return rapid.Custom(func(t *rapid.T) (d deeds) {
-		times := rapid.Int64Range(noon, noon+9*hour)
-		fill := func(address string) market.Fill {
-			f := markettest.Fill().Draw(t, "fill")
-			f.Address, f.Time, f.Oid = address, times.Draw(t, "at"), rapid.Int64Range(1, 6).Draw(t, "order")
-			f.Coin, f.Side, f.Px, f.Sz = coins[f.Oid%4], []market.Side{market.Buy, market.Sell}[f.Oid/4], markettest.Decimal(5, 6).Draw(t, "px"), markettest.Decimal(5, 6).Draw(t, "sz")
-			f.FeeToken = rapid.SampledFrom([]string{"USDC", "PURR", ""}).Draw(t, "fee token")
-			if f.Liquidation != nil && rapid.Bool().Draw(t, "own") {
-				f.Liquidation.LiquidatedUser = address
-			}
-			if rapid.IntRange(0, 9).Draw(t, "no trade") == 0 {
-				f.Tid = 0
-			}
-			return f
-		}
-		for range rapid.IntRange(0, most).Draw(t, "fills") {
-			d.fills = append(d.fills, fill(someone))
-		}
-		for range rapid.IntRange(0, most).Draw(t, "routed") {
-			d.routed = append(d.routed, fill(rapid.SampledFrom([]string{"0xb1", "0xb2", "0xb3"}).Draw(t, "trader")))
-		}
-		for range rapid.IntRange(0, most).Draw(t, "trades") {
-			one := markettest.CompletedTrade().Draw(t, "trade")
-			one.End = times.Draw(t, "end")
-			one.Start = one.End - rapid.Int64Range(0, day).Draw(t, "held")
-			one.Leverage = rapid.SampledFrom([]int64{0, 1, 3, 7, 40}).Draw(t, "leverage")
-			if rapid.IntRange(0, 4).Draw(t, "even") == 0 {
-				one.Pnl = market.Decimal{}
-			}
-			d.trades = append(d.trades, one)
-		}
-		for range rapid.IntRange(0, most).Draw(t, "orders") {
-			o := markettest.Order().Draw(t, "order")
-			o.Time, o.Timestamp = times.Draw(t, "came to it"), times.Draw(t, "placed")
-			d.orders = append(d.orders, o)
-		}
-		d.placed = rapid.SliceOfN(rapid.Map(times, func(ms int64) market.OrderStatus { return market.OrderStatus{Timestamp: ms, Time: ms + 1} }), 0, most).Draw(t, "placed")
-		for range rapid.IntRange(0, most).Draw(t, "flows") {
-			d.flows = append(d.flows, market.Flow{Time: times.Draw(t, "moved"), FlowSum: market.FlowSum{Perp: markettest.Amount().Draw(t, "perp"), Spot: rapid.SampledFrom([]market.Decimal{{}, dec(t, "1.5")}).Draw(t, "spot")}})
-		}
-		return d
-	})
-}
-
-// seen is what a folder knows of orders and traders.
-type seen struct {
-	orders          map[int64]*market.OrderSeen
-	routed, traders map[string]*market.HoursSeen
-}
-
-func newSeen() *seen {
-	return &seen{map[int64]*market.OrderSeen{}, map[string]*market.HoursSeen{}, map[string]*market.HoursSeen{}}
-}
-
-func of[K comparable, V any](m map[K]*V, key K) *V {
-	if m[key] == nil {
-		m[key] = new(V)
-	}
-	return m[key]
-}
-
-// each are the events one by one.
-func (d *deeds) each() (list []func(market.FactsByHour, *seen)) {
-	for i := range d.fills {
-		f := &d.fills[i]
-		list = append(list, func(h market.FactsByHour, s *seen) { h.Fill(f, of(s.orders, f.Oid)) })
-	}
-	for i := range d.routed {
-		f := &d.routed[i]
-		list = append(list, func(h market.FactsByHour, s *seen) {
-			h.Routed(f, of(s.routed, f.Address+string(rune('0'+f.Oid))), of(s.traders, f.Address))
-		})
-	}
-	for i := range d.trades {
-		list = append(list, func(h market.FactsByHour, _ *seen) { h.Complete(&d.trades[i]) })
-	}
-	for i := range d.placed {
-		list = append(list, func(h market.FactsByHour, _ *seen) { h.Place(&d.placed[i]) })
-	}
-	for i := range d.orders {
-		list = append(list, func(h market.FactsByHour, _ *seen) { h.Order(&d.orders[i]) })
-	}
-	for _, f := range d.flows {
-		list = append(list, func(h market.FactsByHour, _ *seen) { h.Flow(f.Time, f.Perp, f.Spot) })
-	}
-	return list
-}
-
-func (d *deeds) facts() market.FactsByHour {
-	h, s := market.FactsByHour{}, newSeen()
-	for _, event := range d.each() {
-		event(h, s)
-	}
-	return h
-}
-
-// within are the deeds of a time, its end exclusive.
-func (d *deeds) within(from, to int64) (part deeds) {
-	in := func(ms int64) bool { return ms >= from && ms < to }
-	for _, f := range d.fills {
-		if in(f.Time) {
-			part.fills = append(part.fills, f)
-		}
-	}
-	for _, f := range d.routed {
-		if in(f.Time) {
-			part.routed = append(part.routed, f)
-		}
-	}
-	for _, one := range d.trades {
-		if in(one.End) {
-			part.trades = append(part.trades, one)
-		}
-	}
-	for _, o := range d.placed {
-		if in(o.Timestamp) {
-			part.placed = append(part.placed, o)
-		}
-	}
-	for _, o := range d.orders {
-		if in(o.Time) {
-			part.orders = append(part.orders, o)
-		}
-	}
-	for _, f := range d.flows {
-		if in(f.Time) {
-			part.flows = append(part.flows, f)
-		}
-	}
-	return part
-}
-
-// sum is what plain loops over all events come to.
-func (d *deeds) sum(t *rapid.T) (f market.Facts) {
+// factsOf are what plain loops over all events come to.
+func factsOf(t *rapid.T, d *markettest.Deeds) (f market.Facts) {
 	orders := map[*market.Distinct]map[any]bool{}
 	once := func(of *market.Distinct, what any) {
 		if orders[of] == nil {
@@ -168,8 +26,8 @@ func (d *deeds) sum(t *rapid.T) (f market.Facts) {
 		orders[of][what] = true
 	}
 	coins := map[string]bool{}
-	for i := range d.fills {
-		one := &d.fills[i]
+	for i := range d.Fills {
+		one := &d.Fills[i]
 		value, pnl := one.Notional(), dec(t, one.ClosedPnl)
 		if e, ok := market.LiquidationOf(one); ok {
 			of := &f.LiquidatedShort
@@ -195,8 +53,8 @@ func (d *deeds) sum(t *rapid.T) (f market.Facts) {
 		once(&of.Orders, one.Oid)
 	}
 	f.Coins = slices.Sorted(maps.Keys(coins))
-	for i := range d.routed {
-		one := &d.routed[i]
+	for i := range d.Routed {
+		one := &d.Routed[i]
 		if one.Tid == 0 {
 			continue
 		}
@@ -211,20 +69,20 @@ func (d *deeds) sum(t *rapid.T) (f market.Facts) {
 	for of, things := range orders {
 		of.First = int64(len(things))
 	}
-	for _, one := range d.placed {
+	for _, one := range d.Placed {
 		f.Placed = taken(f.Placed, one.Timestamp)
 	}
-	for _, one := range d.orders {
+	for _, one := range d.Orders {
 		if one.Status == "filled" {
 			f.Filled = taken(f.Filled, one.Time)
 		}
 	}
-	for _, one := range d.flows {
+	for _, one := range d.Flows {
 		if !one.Perp.IsZero() || !one.Spot.IsZero() {
 			f.Flows.Count, f.Flows.Perp, f.Flows.Spot = f.Flows.Count+1, f.Flows.Perp.Add(one.Perp), f.Flows.Spot.Add(one.Spot)
 		}
 	}
-	f.Closed = closed(d.trades)
+	f.Closed = closed(d.Trades)
 	return f
 }
 
@@ -290,16 +148,16 @@ var sameFacts = cmp.Options{equalDecimals, cmpopts.EquateEmpty()}
 func TestEveryWindowIsWhatALoopOverItsEventsSumsUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := deed(12).Draw(t, "deeds")
+		d := markettest.DidAtMost(12, hours).Draw(t, "deeds")
 		edges := rapid.Int64Range(0, 10)
 		from := noon + edges.Draw(t, "from")*hour
 		to := noon + edges.Draw(t, "to")*hour
 		if rapid.Bool().Draw(t, "of all time") {
 			from, to = 0, noon+day
 		}
-		part := d.within(from, to)
-		want := part.sum(t)
-		h := d.facts()
+		part := d.Within(from, to)
+		want := factsOf(t, &part)
+		h := d.Facts()
 		if diff := cmp.Diff(want, h.Within(from, to).Did, sameFacts); diff != "" {
 			t.Fatalf("by hours (-want +got):\n%s", diff)
 		}
@@ -308,7 +166,11 @@ func TestEveryWindowIsWhatALoopOverItsEventsSumsUp(t *testing.T) {
 		width := rapid.Int64Range(1, 5).Draw(t, "hours a part")
 		for at, f := range h {
 			if at >= from && at < to {
-				of(days, (at-max(from, noon))/(width*hour)).Merge(f)
+				n := (at - max(from, noon)) / (width * hour)
+				if days[n] == nil {
+					days[n] = new(market.Facts)
+				}
+				days[n].Merge(f)
 			}
 		}
 		for _, part := range days {
@@ -324,11 +186,11 @@ func TestEveryWindowIsWhatALoopOverItsEventsSumsUp(t *testing.T) {
 func TestEventsAddUpToTheSameInWhateverOrderAndGroupsTheyCome(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := deed(8).Draw(t, "deeds")
-		events := d.each()
-		want := d.facts()
+		d := markettest.DidAtMost(8, hours).Draw(t, "deeds")
+		events := d.Each()
+		want := d.Facts()
 		shuffled := rapid.Permutation(events).Draw(t, "order")
-		s := newSeen()
+		s := markettest.NewSeen()
 		parts := make([]market.FactsByHour, rapid.IntRange(1, 4).Draw(t, "parts"))
 		for i := range parts {
 			parts[i] = market.FactsByHour{}
@@ -389,16 +251,16 @@ func clean(h market.FactsByHour) {
 func TestInTheOrderOfTimeTheNewestHourOfAnOrderIsEnough(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		d := deed(20).Draw(t, "deeds")
-		d = deeds{fills: d.fills}
-		slices.SortStableFunc(d.fills, func(a, b market.Fill) int { return int(a.Time - b.Time) })
-		got, s := market.FactsByHour{}, newSeen()
-		for i := range d.fills {
-			order := of(s.orders, d.fills[i].Oid)
-			got.Fill(&d.fills[i], order)
+		d := markettest.DidAtMost(20, hours).Draw(t, "deeds")
+		d = markettest.Deeds{Fills: d.Fills}
+		slices.SortStableFunc(d.Fills, func(a, b market.Fill) int { return int(a.Time - b.Time) })
+		got, s := market.FactsByHour{}, markettest.NewSeen()
+		for i := range d.Fills {
+			order := s.Order(d.Fills[i].Oid)
+			got.Fill(&d.Fills[i], order)
 			order.Filled, order.Liquidated = order.Filled[max(0, len(order.Filled)-1):], order.Liquidated[max(0, len(order.Liquidated)-1):]
 		}
-		if diff := cmp.Diff(d.facts(), got, sameFacts); diff != "" {
+		if diff := cmp.Diff(d.Facts(), got, sameFacts); diff != "" {
 			t.Fatalf("(-all hours known +newest known):\n%s", diff)
 		}
 	})

@@ -1,0 +1,204 @@
+// Package traderfields is the table of the figures that are kept of every trader: what each one
+// means, how it comes about and in which unit, with the function that makes it. The columns of
+// the trader table, what can be asked of it and its documentation are all made from [Fields].
+//
+// A figure is a whole number of units, of which one is 10^-Scale, or it is not known: without a
+// position there is no average of them. What is beyond [Most] is not known either; it is never
+// cut to what fits.
+package traderfields
+
+import (
+	"slices"
+
+	"quotary/shared/market"
+)
+
+// Most bounds figures, either way: 18 digits, which Parquet and what reads it keep in 64 bits.
+const Most = 1e18 - 1
+
+// Period is the time that a figure is about, in days up to now.
+type Period int
+
+// The periods.
+const (
+	AllTime Period = 0
+	Day     Period = 1
+	Week    Period = 7
+	Month   Period = 30
+)
+
+// Suffix is what a period adds to the name of a field that is bound to periods, in columns and in
+// questions; all time adds nothing.
+func (p Period) Suffix() string {
+	return map[Period]string{AllTime: "", Day: "1d", Week: "7d", Month: "30d"}[p]
+}
+
+var (
+	allPeriods = []Period{Day, Week, Month, AllTime}
+	fillPeriod = []Period{Day, Week, Month}
+)
+
+// Kind is what a figure is.
+type Kind string
+
+// The kinds. Money and ratios are rounded half away from zero.
+const (
+	Count Kind = "count" // a whole number
+	Money Kind = "money" // quote units, each as one US dollar
+	Ratio Kind = "ratio" // a number with decimal places: a fraction, a percentage, an average
+	Date  Kind = "date"  // ms since 1970 UTC
+	Text  Kind = "text"  // no figure
+)
+
+// scaleOf is how many decimal places figures of a kind have.
+func scaleOf(k Kind) int {
+	if k == Money || k == Ratio {
+		return market.RatioPlaces
+	}
+	return 0
+}
+
+// Adds says how figures of parts of a time make that of the whole.
+type Adds string
+
+// The ways in which figures add up.
+const (
+	Sum      Adds = "sum"
+	Least    Adds = "min"
+	Greatest Adds = "max"
+	Distinct Adds = "distinct" // each thing once, in the first hour of the period in which it happens: see [market.Distinct]
+	Derived  Adds = "derived"  // from others that add up
+	Latest   Adds = "latest"   // the newest
+)
+
+// Field is a figure that is kept of every trader.
+type Field struct {
+	Name    string // as it is asked for
+	Group   string
+	Periods []Period // nil where the figure is not bound to periods
+	Kind    Kind
+	Scale   int // a unit is 10^-Scale
+	Formula string
+	Adds    Adds
+
+	// Missing says what has to be there for the figure to be known; "" where it is.
+	Missing string
+
+	value func(*Trader, Period) (market.Decimal, bool)
+}
+
+// Trader is what the figures of one trader are made of. What is not known is left out.
+type Trader struct {
+	Did map[Period]*market.Window // what the account did, of all time with [AllTime]
+}
+
+// Fields are all figures, by groups.
+var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFields, builderFields, liquidationFields, flowFields)
+
+// Figure is the figure of a trader over a period, in units; known is false where it is not known.
+// Of a field that is not bound to periods the period is without a meaning.
+func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
+	if f.value == nil {
+		return 0, false
+	}
+	v, known := f.value(t, p)
+	if !known {
+		return 0, false
+	}
+	if f.Scale > 0 {
+		v = v.Mul(million).RoundHAZ(0)
+	}
+	units, err := v.Int64()
+	if err != nil || units > Most || units < -Most {
+		return 0, false
+	}
+	return units, true
+}
+
+// million is how many units one is where a field has a scale: all have that of [market.RatioPlaces].
+var million = market.DecimalFromInt(1_000_000)
+
+// Column is a field in one of its periods.
+type Column struct {
+	Field  *Field
+	Period Period
+}
+
+// Name is that of the field with the suffix of the period.
+func (c Column) Name() string {
+	if c.Field.Periods == nil {
+		return c.Field.Name
+	}
+	return c.Field.Name + c.Period.Suffix()
+}
+
+// Columns are all figures in all of their periods; texts are none.
+func Columns() (all []Column) {
+	for i := range Fields {
+		f := &Fields[i]
+		switch {
+		case f.Kind == Text:
+		case f.Periods == nil:
+			all = append(all, Column{f, AllTime})
+		default:
+			for _, p := range f.Periods {
+				all = append(all, Column{f, p})
+			}
+		}
+	}
+	return all
+}
+
+// number is a count.
+func number(n int64) (market.Decimal, bool) { return market.DecimalFromInt(n), true }
+
+// known is a value that always is.
+func known(d market.Decimal) (market.Decimal, bool) { return d, true }
+
+// over is a / b; it is not known where b is 0. What is cut off behind 19 places changes no
+// rounding to fewer, as that is away from zero.
+func over(a, b market.Decimal) (market.Decimal, bool) {
+	q, err := a.Div(b)
+	return q, err == nil
+}
+
+// each is a over a number.
+func each(a market.Decimal, n int64) (market.Decimal, bool) {
+	return over(a, market.DecimalFromInt(n))
+}
+
+// part is n over a number.
+func part(n, of int64) (market.Decimal, bool) { return each(market.DecimalFromInt(n), of) }
+
+// percent is likewise from 0 to 100.
+func percent(n, of int64) (market.Decimal, bool) { return part(100*n, of) }
+
+// figure makes a figure of what an account did in a window.
+type figure[Of any] func(*Of) (market.Decimal, bool)
+
+// row is a field without what it has in common with the others of its group.
+type row[Of any] struct {
+	name    string
+	kind    Kind
+	adds    Adds
+	formula string
+	value   figure[Of]
+}
+
+// group are fields over what is picked of a window.
+func group[Of any](name string, periods []Period, of func(*market.Facts) *Of, rows ...row[Of]) []Field {
+	fields := make([]Field, len(rows))
+	for i, r := range rows {
+		fields[i] = Field{
+			Name: r.name, Group: name, Periods: periods, Kind: r.kind, Scale: scaleOf(r.kind), Formula: r.formula, Adds: r.adds,
+			value: func(t *Trader, p Period) (market.Decimal, bool) {
+				w := t.Did[p]
+				if w == nil {
+					return market.Decimal{}, false
+				}
+				return r.value(of(&w.Did))
+			},
+		}
+	}
+	return fields
+}
