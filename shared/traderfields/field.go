@@ -89,11 +89,14 @@ type Field struct {
 
 // Trader is what the figures of one trader are made of. What is not known is left out.
 type Trader struct {
-	Did map[Period]*market.Window // what the account did, of all time with [AllTime]
+	Did   map[Period]*market.Window   // what the account did; of all time with [AllTime]
+	Worth map[Period]Worth            // what it was worth at the ends of a period
+	Fell  map[Period]*market.Drawdown // the greatest fall of its perpetuals
 }
 
 // Fields are all figures, by groups.
-var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFields, builderFields, liquidationFields, flowFields)
+var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFields, builderFields, liquidationFields, flowFields,
+	worthFields, drawdownFields, missingFields)
 
 // Figure is the figure of a trader over a period, in units; known is false where it is not known.
 // Of a field that is not bound to periods the period is without a meaning.
@@ -132,12 +135,13 @@ func (c Column) Name() string {
 	return c.Field.Name + c.Period.Suffix()
 }
 
-// Columns are all figures in all of their periods; texts are none.
+// Columns are all figures in all of their periods, but for those whose source is missing; texts are
+// none.
 func Columns() (all []Column) {
 	for i := range Fields {
 		f := &Fields[i]
 		switch {
-		case f.Kind == Text:
+		case f.Kind == Text, f.Missing != "":
 		case f.Periods == nil:
 			all = append(all, Column{f, AllTime})
 		default:
@@ -173,7 +177,7 @@ func part(n, of int64) (market.Decimal, bool) { return each(market.DecimalFromIn
 // percent is likewise from 0 to 100.
 func percent(n, of int64) (market.Decimal, bool) { return part(100*n, of) }
 
-// figure makes a figure of what an account did in a window.
+// figure makes a figure of what is known of a trader.
 type figure[Of any] func(*Of) (market.Decimal, bool)
 
 // row is a field without what it has in common with the others of its group.
@@ -185,20 +189,30 @@ type row[Of any] struct {
 	value   figure[Of]
 }
 
-// group are fields over what is picked of a window.
-func group[Of any](name string, periods []Period, of func(*market.Facts) *Of, rows ...row[Of]) []Field {
+// group are fields over what is picked of a trader, nil where that is not known.
+func group[Of any](name string, periods []Period, pick func(*Trader, Period) *Of, rows ...row[Of]) []Field {
 	fields := make([]Field, len(rows))
 	for i, r := range rows {
 		fields[i] = Field{
 			Name: r.name, Group: name, Periods: periods, Kind: r.kind, Scale: scaleOf(r.kind), Formula: r.formula, Adds: r.adds,
 			value: func(t *Trader, p Period) (market.Decimal, bool) {
-				w := t.Did[p]
-				if w == nil {
+				of := pick(t, p)
+				if of == nil {
 					return market.Decimal{}, false
 				}
-				return r.value(of(&w.Did))
+				return r.value(of)
 			},
 		}
 	}
 	return fields
+}
+
+// did picks of what an account did in a period.
+func did[Of any](of func(*market.Facts) *Of) func(*Trader, Period) *Of {
+	return func(t *Trader, p Period) *Of {
+		if w := t.Did[p]; w != nil {
+			return of(&w.Did)
+		}
+		return nil
+	}
 }

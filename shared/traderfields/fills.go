@@ -14,7 +14,7 @@ var (
 // fills are the figures of fills: prefix is that of their names, what names them in formulas.
 func fills(prefix, name, what string, pick func(*market.Facts) *market.FillFacts) []Field {
 	type facts = market.FillFacts
-	return group(name, fillPeriod, pick,
+	return group(name, fillPeriod, did(pick),
 		row[facts]{prefix + "Orders", Count, Distinct, "Number of orders with " + what + " in the period, each once.", func(f *facts) (decimal, bool) { return number(f.Orders.First) }},
 		row[facts]{prefix + "Fills", Count, Sum, "Number of " + what + ".", func(f *facts) (decimal, bool) { return number(f.All().Count) }},
 		row[facts]{prefix + "FilledVal", Money, Sum, "Sum of price × size of the " + what + ", in US dollars.", func(f *facts) (decimal, bool) { return known(f.All().Value) }},
@@ -36,27 +36,19 @@ func fills(prefix, name, what string, pick func(*market.Facts) *market.FillFacts
 // orderFields are about orders: all that were placed, and those that were filled to the end.
 var orderFields = func() []Field {
 	type times = market.OrderTimes
-	placed := group("all orders", []Period{AllTime}, func(f *market.Facts) *times { return &f.Placed },
+	ever := did(func(f *market.Facts) *times { return &f.Placed })
+	placed := group("all orders", nil, func(t *Trader, _ Period) *times { return ever(t, AllTime) },
 		row[times]{"oaFirstOrderAt", Date, Least, "When the first order was placed.", firstAt},
 		row[times]{"oaLastOrderAt", Date, Greatest, "When the last order was placed.", lastAt},
 		row[times]{"oaOrderCount", Count, Sum, "Number of orders that were placed.", func(o *times) (decimal, bool) { return number(o.Count) }},
 	)
-	filled := group("filled orders", allPeriods, func(f *market.Facts) *times { return &f.Filled },
+	filled := group("filled orders", allPeriods, did(func(f *market.Facts) *times { return &f.Filled }),
 		row[times]{"foFirstOrderAt", Date, Least, "When the first of the orders that were filled in the period was filled to its end.", firstAt},
 		row[times]{"foLastOrderAt", Date, Greatest, "When the last of the orders that were filled in the period was filled to its end.", lastAt},
 		row[times]{"foOrderCount", Count, Sum, "Number of orders that were filled to their end in the period.", func(o *times) (decimal, bool) { return number(o.Count) }},
 	)
-	for i := range placed {
-		unbound(&placed[i])
-	}
 	return append(placed, filled...)
 }()
-
-// unbound makes a field of all time one that is not bound to periods.
-func unbound(f *Field) {
-	value := f.value
-	f.Periods, f.value = nil, func(t *Trader, _ Period) (decimal, bool) { return value(t, AllTime) }
-}
 
 func firstAt(o *market.OrderTimes) (decimal, bool) {
 	return market.DecimalFromInt(o.First), o.Count > 0
@@ -69,7 +61,7 @@ func lastAt(o *market.OrderTimes) (decimal, bool) {
 type routed = market.RoutedFacts
 
 // builderFields are about what an account routed for others as a builder.
-var builderFields = group("builders", allPeriods, func(f *market.Facts) *routed { return &f.Routed },
+var builderFields = group("builders", allPeriods, did(func(f *market.Facts) *routed { return &f.Routed }),
 	row[routed]{"fbTraders", Count, Distinct, "Number of accounts with fills in the period that the address routed as their builder, each once.", func(r *routed) (decimal, bool) { return number(r.Traders.First) }},
 	row[routed]{"fbOrdersCount", Count, Distinct, "Number of orders with such fills, each once.", func(r *routed) (decimal, bool) { return number(r.Orders.First) }},
 	row[routed]{"fbTradeAmount", Money, Sum, "Sum of price × size of such fills, in US dollars.", func(r *routed) (decimal, bool) { return known(r.Value) }},
@@ -81,7 +73,7 @@ var builderFields = group("builders", allPeriods, func(f *market.Facts) *routed 
 // it, as the liquidations of an address have them.
 var liquidationFields = func() []Field {
 	type facts = market.Facts
-	return group("liquidation", allPeriods, func(f *facts) *facts { return f },
+	return group("liquidation", allPeriods, did(func(f *facts) *facts { return f }),
 		row[facts]{"liqOrders", Count, Distinct, "Number of orders by which positions were closed by force in the period, or parts of them, each once.", func(f *facts) (decimal, bool) {
 			return number(f.LiquidatedLong.Orders.First + f.LiquidatedShort.Orders.First)
 		}},
@@ -99,7 +91,7 @@ var liquidationFields = func() []Field {
 type flows = market.FlowSum
 
 // flowFields are about what ledger updates moved, as net-flow has it.
-var flowFields = group("net flows", allPeriods, func(f *market.Facts) *flows { return &f.Flows },
+var flowFields = group("net flows", allPeriods, did(func(f *market.Facts) *flows { return &f.Flows }),
 	row[flows]{"nfRecordCount", Count, Sum, "Number of ledger updates in the period that moved something into the account or out of it.", func(s *flows) (decimal, bool) { return number(s.Count) }},
 	row[flows]{"nfNetSpotIn", Money, Sum, "What ledger updates moved into the spot part of the account less what they moved out of it, in US dollars.", func(s *flows) (decimal, bool) { return known(s.Spot) }},
 	row[flows]{"nfNetPerpIn", Money, Sum, "What ledger updates moved into the perpetuals of the account less what they moved out of them, in US dollars.", func(s *flows) (decimal, bool) { return known(s.Perp) }},

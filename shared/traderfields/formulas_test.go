@@ -10,7 +10,11 @@ import (
 
 // events are those of one period. What follows from them is worked out here from the events alone,
 // in fractions that are exact, and by nothing of what the fields are made with.
-type events struct{ *markettest.Deeds }
+type events struct {
+	*markettest.Deeds
+	curve market.Curve
+	from  int64 // ms
+}
 
 type formula func(*events) (*big.Rat, bool)
 
@@ -385,6 +389,11 @@ var formulas = merged(map[string]formula{
 	liquidationFormulas("liqOrders", "liqTotalFilled", "liqTotalPnl", market.Buy, market.Sell),
 	liquidationFormulas("liqLongOrders", "liqLongFilled", "liqLongPnl", market.Sell),
 	liquidationFormulas("liqShortOrders", "liqShortFilled", "liqShortPnl", market.Buy),
+	valueFormulas("acPerp", perpPart), valueFormulas("acTotal", bothParts), spotFormulas(), drawdownFormulas(),
+	map[string]formula{
+		"acPerpVlm":  func(e *events) (*big.Rat, bool) { return e.fillsOf(worth, perp), true },
+		"acTotalVlm": func(e *events) (*big.Rat, bool) { return e.fillsOf(worth), true },
+	},
 )
 
 func merged(parts ...map[string]formula) map[string]formula {
