@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -47,6 +48,19 @@ func (b *SetBlock) Has(row int, name string) bool {
 	}
 	_, ok := slices.BinarySearch(m.positions, uint16(row)) //nolint:gosec // a block has no more rows
 	return ok
+}
+
+// Names lists of each row the sets that it belongs to.
+func (b *SetBlock) Names() [][]string {
+	rows := make([][]string, b.counts.rows)
+	for _, name := range slices.Sorted(maps.Keys(b.members)) {
+		m := b.members[name]
+		for _, row := range m.positions {
+			rows[row] = append(rows[row], name)
+		}
+		m.rows.each(func(row int) { rows[row] = append(rows[row], name) })
+	}
+	return rows
 }
 
 // members are the rows that belong to a set: few as positions, many as bits.

@@ -152,9 +152,6 @@ type Objects interface {
 	s3.ListObjectsV2APIClient
 }
 
-// ErrExists means that there is a file of that name already.
-var ErrExists = errors.New("the file exists already")
-
 // requestTimeout bounds one request.
 const requestTimeout = time.Minute
 
@@ -215,26 +212,16 @@ func (f Files) Next(ctx context.Context, folder, after string) (string, error) {
 // isFile tells files from what engines that read the archive may leave beside them.
 func isFile(key string) bool { return strings.HasSuffix(key, ".parquet") }
 
-// Create writes a file that does not exist. The error may be [ErrExists]; after any
+// Create writes a file that does not exist. The error may be [objects.ErrExists]; after any
 // other it may have been written.
 func (f Files) Create(ctx context.Context, key string, file []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	_, err := f.Objects.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &f.Bucket, Key: &key, Body: bytes.NewReader(file),
-		ContentType: aws.String("application/vnd.apache.parquet"), IfNoneMatch: aws.String("*"),
-	})
-	if objects.Exists(err) {
-		err = ErrExists
-	}
-	if err != nil {
-		return fmt.Errorf("create %s: %w", key, err)
-	}
-	return nil
+	return objects.Create(ctx, f.Objects, &s3.PutObjectInput{
+		Bucket: &f.Bucket, Key: &key, Body: bytes.NewReader(file), ContentType: aws.String("application/vnd.apache.parquet"),
+	}, requestTimeout)
 }
 
 // Occupy makes a file without rows, so that nobody else can create one of that name.
-// The error may be [ErrExists].
+// The error may be [objects.ErrExists].
 func (f Files) Occupy(ctx context.Context, key string) error {
 	empty, _, err := encode(nil, func(r store.Row) (columns.Row, error) { return columns.FromRow(r), nil }, nil)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/archive"
+	"quotary/functions/ingester/objects"
 	"quotary/shared/store"
 	"quotary/shared/store/columns"
 	"quotary/shared/store/storetest"
@@ -167,7 +168,7 @@ func TestAFileIsCreatedOnceAndListedByDay(t *testing.T) {
 	}
 	must.Do(t, f.Create(t.Context(), key, encode(t, rows(700))))
 	for _, err := range []error{f.Create(t.Context(), key, encode(t, rows(1))), f.Occupy(t.Context(), key)} {
-		if !errors.Is(err, archive.ErrExists) {
+		if !errors.Is(err, objects.ErrExists) {
 			t.Errorf("error is %v, want ErrExists", err)
 		}
 	}

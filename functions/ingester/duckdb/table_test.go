@@ -81,8 +81,8 @@ func (f *folder) put(t *testing.T, rng *rand.Rand, tier string, addresses []tabl
 	}
 	body := must.Get(tablefile.Bytes(columns, &tablefile.Part{
 		Tier: tier, Version: version, Addresses: addresses,
-		Values: func(c int) ([]int64, table.Bits) { return values[c], known[c] },
-		Names:  func(_, row int) []string { return traded[row] },
+		Values: func(c int) ([]int64, table.Bits, error) { return values[c], known[c], nil },
+		Names:  func(int) ([][]string, error) { return traded, nil },
 	}))(t)
 	key := fmt.Sprintf("%d-%s.parquet", version, tier)
 	must.Do(t, os.WriteFile(filepath.Join(f.path, key), body, 0o600))

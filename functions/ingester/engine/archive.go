@@ -13,6 +13,7 @@ import (
 
 	"quotary/functions/ingester/archive"
 	"quotary/functions/ingester/guard"
+	"quotary/functions/ingester/objects"
 	"quotary/shared/backoff"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
@@ -207,7 +208,7 @@ func (a *archiver[B]) claim(ctx context.Context) error {
 	made := false
 	err = a.retry(ctx, "look for the file "+a.state.Pending, func() error {
 		err := a.Stores.Archive.Occupy(ctx, a.state.Pending)
-		made = errors.Is(err, archive.ErrExists)
+		made = errors.Is(err, objects.ErrExists)
 		if made {
 			return nil
 		}

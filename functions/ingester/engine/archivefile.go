@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"quotary/functions/ingester/archive"
+	"quotary/functions/ingester/objects"
 	"quotary/shared/store"
 )
 
@@ -169,7 +170,7 @@ func (a *archiver[B]) create(ctx context.Context, at partition, file []byte, row
 	}
 	err := a.retry(ctx, "write the archive", func() error {
 		err := a.Stores.Archive.Create(ctx, key, file)
-		if errors.Is(err, archive.ErrExists) { // an earlier try was answered by an error
+		if errors.Is(err, objects.ErrExists) { // an earlier try was answered by an error
 			return nil
 		}
 		return err

@@ -1,15 +1,17 @@
 // Package objects has what the programs of a deployment need of a bucket beyond the
-// S3 client: [List] gives each page a deadline of its own, and [Exists] tells a
-// refusal apart.
+// S3 client: [List] gives each page a deadline of its own, [Create] makes what nobody has made,
+// and [Exists] tells a refusal apart.
 package objects
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -39,6 +41,30 @@ func next(ctx context.Context, pages *s3.ListObjectsV2Paginator, timeout time.Du
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return pages.NextPage(ctx)
+}
+
+// ErrExists means that there is an object of a key already.
+var ErrExists = errors.New("the object exists already")
+
+// Putter is the part of the S3 client that Create needs.
+type Putter interface {
+	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
+}
+
+// Create makes an object that does not exist, within so long. The error may be [ErrExists]; after
+// any other it may have been made.
+func Create(ctx context.Context, in Putter, put *s3.PutObjectInput, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	put.IfNoneMatch = aws.String("*")
+	_, err := in.PutObject(ctx, put)
+	if Exists(err) {
+		err = ErrExists
+	}
+	if err != nil {
+		return fmt.Errorf("create %s: %w", aws.ToString(put.Key), err)
+	}
+	return nil
 }
 
 // Exists reports whether a put that was to make a new object (If-None-Match: *) was

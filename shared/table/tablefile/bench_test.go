@@ -24,7 +24,7 @@ func BenchmarkColumn(b *testing.B) {
 				known.Set(i)
 			}
 		}
-		p := &tablefile.Part{Tier: "cold", Addresses: make([]table.Address, rows), Values: func(int) ([]int64, table.Bits) { return values, known }}
+		p := &tablefile.Part{Tier: "cold", Addresses: make([]table.Address, rows), Values: func(int) ([]int64, table.Bits, error) { return values, known, nil }}
 		stored := &file{bytes: must.Get(tablefile.Bytes(columns, p))(b)}
 		f := must.Get(tablefile.Open(b.Context(), stored, int64(len(stored.bytes))))(b)
 		b.Run(name+"/write", func(b *testing.B) {

@@ -16,12 +16,19 @@ import (
 type Manifest struct {
 	Version int64   `json:"version"` // when it was made, ms
 	Files   []Named `json:"files"`
+	Left    []Left  `json:"left,omitempty"` // files of versions before that may still be read
 }
 
 // Named is a file of a manifest. What has once been written under a key is never changed.
 type Named struct {
 	Key   string `json:"key"`
 	Bytes int64  `json:"bytes"`
+}
+
+// Left is a file that no version names any more.
+type Left struct {
+	Key   string `json:"key"`
+	Since int64  `json:"since"` // the first version that did not name it, ms
 }
 
 // Objects reads ranges of files by their keys.
@@ -188,7 +195,7 @@ func (r *Reader) open(ctx context.Context, m Manifest, before *version) (*versio
 			continue
 		}
 		g.Go(func() error {
-			f, err := Open(ctx, ranges{r.objects, named.Key}, named.Bytes)
+			f, err := OpenObject(ctx, r.objects, named)
 			if err != nil {
 				return fmt.Errorf("open %s: %w", named.Key, err)
 			}
@@ -209,6 +216,11 @@ func (r *Reader) open(ctx context.Context, m Manifest, before *version) (*versio
 		}
 	}
 	return v, nil
+}
+
+// OpenObject opens a file of a manifest.
+func OpenObject(ctx context.Context, from Objects, named Named) (*File, error) {
+	return Open(ctx, ranges{from, named.Key}, named.Bytes)
 }
 
 // ranges are those of one object.

@@ -40,8 +40,12 @@ func (p *published) put(t *testing.T, version int64, columns int, value int64, f
 		numbers[i] = 1000*value + int64(from+i)
 		known.Set(i)
 	}
-	part.Values = func(int) ([]int64, table.Bits) { return numbers, known }
-	part.Names = func(_, row int) []string { return []string{"ETH", "BTC"}[:1+(from+row)%2] }
+	part.Values = func(int) ([]int64, table.Bits, error) { return numbers, known, nil }
+	names := make([][]string, to-from)
+	for i := range names {
+		names[i] = []string{"ETH", "BTC"}[:1+(from+i)%2]
+	}
+	part.Names = func(int) ([][]string, error) { return names, nil }
 	key := fmt.Sprintf("%d.parquet", version)
 	body := must.Get(tablefile.Bytes(figures[:columns], part))(t)
 	p.mu.Lock()

@@ -9,6 +9,7 @@ package tablefile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -59,10 +60,10 @@ type Part struct {
 	Version   int64           // ms
 	Addresses []table.Address // of the rows, each once
 	// Values gives the values of a column of figures, and the rows in which it is known.
-	Values func(column int) (values []int64, known table.Bits)
-	// Names gives the names in a column of sets that a row has, each once. It may be nil where there is
-	// no such column.
-	Names func(column, row int) []string
+	Values func(column int) (values []int64, known table.Bits, err error)
+	// Names gives the names that each row has in a column of sets, each once. It may be nil where there
+	// is no such column.
+	Names func(column int) (rows [][]string, err error)
 }
 
 // Write writes a part as a file. It fails with a value that a file does not hold.
@@ -77,6 +78,8 @@ func Write(to io.Writer, columns []Column, p *Part) error {
 	}
 	return nil
 }
+
+var errRows = errors.New("they are not those of the part")
 
 func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error {
 	buffer := make([]parquet.Value, 0, min(table.BlockRows, len(p.Addresses)))
@@ -108,12 +111,16 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 			return err
 		}
 		if columns[c].Kind == Names {
-			err = writeAll(before+c, func(to []parquet.Value, row int) []parquet.Value { return appendNames(to, p.Names(c, row), before+c) })
+			names, failed := p.Names(c)
+			if failed != nil || len(names) != len(p.Addresses) {
+				return fmt.Errorf("column %s has names of %d of %d rows: %w", columns[c].Name, len(names), len(p.Addresses), cmp.Or(failed, errRows))
+			}
+			err = writeAll(before+c, func(to []parquet.Value, row int) []parquet.Value { return appendNames(to, names[row], before+c) })
 			continue
 		}
-		values, known := p.Values(c)
-		if len(values) != len(p.Addresses) {
-			return fmt.Errorf("column %s has %d values of %d rows", columns[c].Name, len(values), len(p.Addresses))
+		values, known, failed := p.Values(c)
+		if failed != nil || len(values) != len(p.Addresses) {
+			return fmt.Errorf("column %s has values of %d of %d rows: %w", columns[c].Name, len(values), len(p.Addresses), cmp.Or(failed, errRows))
 		}
 		for row, v := range values {
 			if v > Most || v < -Most {

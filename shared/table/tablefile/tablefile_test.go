@@ -67,8 +67,8 @@ func drawn(t *rapid.T, rows int) ([]tablefile.Column, *tablefile.Part) {
 	}
 	p := &tablefile.Part{
 		Tier: "hot", Version: 5, Addresses: make([]table.Address, rows),
-		Values: func(c int) ([]int64, table.Bits) { return values[c], known[c] },
-		Names:  func(c, row int) []string { return names[c-figures][row] },
+		Values: func(c int) ([]int64, table.Bits, error) { return values[c], known[c], nil },
+		Names:  func(c int) ([][]string, error) { return names[c-figures], nil },
 	}
 	for i := range p.Addresses {
 		binary.BigEndian.PutUint32(p.Addresses[i][16:], uint32(i)) //nolint:gosec // there are few
@@ -96,14 +96,14 @@ func TestAFileIsReadAsItWasWritten(t *testing.T) {
 		for c := range columns {
 			before := stored.reads
 			if columns[c].Kind == tablefile.Names {
-				sameNames(t, must.Get(f.Sets(t.Context(), columns[c].Name))(t), func(row int) []string { return p.Names(c, row) }, rows)
+				sameNames(t, must.Get(f.Sets(t.Context(), columns[c].Name))(t), must.Get(p.Names(c))(t))
 				continue
 			}
 			blocks := must.Get(f.Blocks(t.Context(), columns[c].Name))(t)
 			if stored.reads > before+1 {
 				t.Errorf("a column takes %d reads, want one", stored.reads-before)
 			}
-			values, known := p.Values(c)
+			values, known, _ := p.Values(c)
 			for i, want := range values {
 				got, ok := blocks[i/table.BlockRows].At(i % table.BlockRows)
 				if is := known.Has(i); ok != is || is && got != want {
@@ -115,23 +115,23 @@ func TestAFileIsReadAsItWasWritten(t *testing.T) {
 }
 
 // sameNames compares a column of sets with the names of each row, and with others that some row has.
-func sameNames(t *rapid.T, blocks []table.SetBlock, names func(row int) []string, rows int) {
+func sameNames(t *rapid.T, blocks []table.SetBlock, rows [][]string) {
 	all := map[string]bool{"no such": true}
-	for row := range min(rows, 500) {
-		for _, name := range names(row) {
+	for _, names := range rows[:min(len(rows), 500)] {
+		for _, name := range names {
 			all[name] = true
 		}
 	}
-	for row := range rows {
+	for row, names := range rows {
 		b := &blocks[row/table.BlockRows]
-		for _, name := range names(row) {
+		for _, name := range names {
 			if !b.Has(row%table.BlockRows, name) {
 				t.Fatalf("row %d lacks %q", row, name)
 			}
 		}
 		for name := range all {
-			if row < 2000 && b.Has(row%table.BlockRows, name) != slices.Contains(names(row), name) {
-				t.Fatalf("row %d has %v, and %q", row, names(row), name)
+			if row < 2000 && b.Has(row%table.BlockRows, name) != slices.Contains(names, name) {
+				t.Fatalf("row %d has %v, and %q", row, names, name)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func TestWhatAFileDoesNotHoldIsRefused(t *testing.T) {
 	t.Parallel()
 	columns := []tablefile.Column{{Name: "a", Kind: tablefile.Money}}
 	for name, values := range map[string][]int64{"too few": nil, "too large": {tablefile.Most + 1}, "too small": {-tablefile.Most - 1}} {
-		p := &tablefile.Part{Addresses: make([]table.Address, 1), Values: func(int) ([]int64, table.Bits) { return values, table.Bits{1} }}
+		p := &tablefile.Part{Addresses: make([]table.Address, 1), Values: func(int) ([]int64, table.Bits, error) { return values, table.Bits{1}, nil }}
 		if _, err := tablefile.Bytes(columns, p); err == nil {
 			t.Errorf("%s: it is written", name)
 		}

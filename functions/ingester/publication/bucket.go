@@ -1,0 +1,92 @@
+package publication
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"quotary/functions/ingester/objects"
+	"quotary/shared/store"
+	"quotary/shared/table/tablefile"
+)
+
+// Bucket is a [Store] in a bucket. The manifest is a view, so that who publishes no longer cannot
+// replace it ([store.Views.Owned]).
+type Bucket struct {
+	tablefile.Bucket
+	Objects Objects
+	Views   *store.Views
+	Newest  store.ViewType[tablefile.Manifest]
+	ListKey string // of the list of files: a symlink manifest as Hive has them
+}
+
+// Objects is the part of the S3 client that a Bucket needs.
+type Objects interface {
+	objects.Putter
+	s3.ListObjectsV2APIClient
+	DeleteObject(context.Context, *s3.DeleteObjectInput, ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
+}
+
+// requestTimeout bounds one request.
+const requestTimeout = time.Minute
+
+// Create implements [Store].
+func (b *Bucket) Create(ctx context.Context, key string, file []byte) error {
+	return objects.Create(ctx, b.Objects, &s3.PutObjectInput{
+		Bucket: &b.Name, Key: &key, Body: bytes.NewReader(file), ContentType: aws.String("application/vnd.apache.parquet"),
+	}, requestTimeout)
+}
+
+// Files implements [Store].
+func (b *Bucket) Files(ctx context.Context, prefix string) (keys []string, err error) {
+	for object, err := range objects.List(ctx, b.Objects, &s3.ListObjectsV2Input{Bucket: &b.Name, Prefix: &prefix}, requestTimeout) {
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, aws.ToString(object.Key))
+	}
+	return keys, nil
+}
+
+// Remove implements [Store].
+func (b *Bucket) Remove(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err := b.Objects.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.Name, Key: &key})
+	return err
+}
+
+// Manifest implements [Store].
+func (b *Bucket) Manifest(ctx context.Context) (m tablefile.Manifest, err error) {
+	body, _, _, err := b.Views.Fetch(ctx, b.Newest.Name, "")
+	if errors.Is(err, store.ErrNoView) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	return b.Newest.Decode(body)
+}
+
+// Replace implements [Store].
+func (b *Bucket) Replace(ctx context.Context, m tablefile.Manifest) error {
+	return b.Views.Publish(ctx, b.Newest.Name, b.Newest.Encode(m))
+}
+
+// List implements [Store]: a line for each file, as engines name it.
+func (b *Bucket) List(ctx context.Context, keys []string) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var lines strings.Builder
+	for _, key := range keys {
+		fmt.Fprintf(&lines, "s3://%s/%s\n", b.Name, key)
+	}
+	_, err := b.Objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &b.ListKey, Body: strings.NewReader(lines.String()), ContentType: aws.String("text/plain")})
+	return err
+}

@@ -1,0 +1,218 @@
+// Package publication publishes a table in versions of which each is whole.
+//
+// A version is some files that are never changed, and a manifest that names them. There are three
+// kinds of files: one of the rows that change all the time (hot), one of all others (cold), which is
+// made seldom, and one of the cold rows that have changed since (overlay). Of an address that is in
+// several of them the row of the last file of the manifest counts, which is also the one of the
+// latest version: so engines that know nothing of the manifest find it.
+//
+// [Publisher.Publish] writes new files first and then the manifest, in one request: a crash at any
+// line leaves the version before whole, and files that nobody names. Then it writes the list of the
+// files for other engines, and removes the files that no version of the last while names: who reads
+// the version before goes on.
+package publication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"quotary/functions/ingester/objects"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+)
+
+// The tiers of files, in the order in which a manifest names them.
+const (
+	Cold    = "cold"
+	Overlay = "overlay"
+	Hot     = "hot"
+)
+
+const (
+	suffix    = ".parquet" // of the keys of files
+	mostTries = 10         // to find a version of which there is no file yet
+)
+
+// Store has the files of a table, and the manifest.
+type Store interface {
+	tablefile.Objects
+	// Create writes a file that does not exist; the error may be [objects.ErrExists].
+	Create(ctx context.Context, key string, file []byte) error
+	// Files lists the keys of all files that begin with a prefix.
+	Files(ctx context.Context, prefix string) ([]string, error)
+	// Remove removes a file, which may be gone.
+	Remove(ctx context.Context, key string) error
+
+	// Manifest is the newest one that was written; the zero value before the first.
+	Manifest(ctx context.Context) (tablefile.Manifest, error)
+	// Replace writes the manifest, unless somebody else publishes by now.
+	Replace(ctx context.Context, m tablefile.Manifest) error
+	// List writes the keys of a version for engines that do not know manifests.
+	List(ctx context.Context, keys []string) error
+}
+
+// Publisher publishes the versions of a table, one at a time.
+type Publisher struct {
+	Columns []tablefile.Column
+	Prefix  string // of the keys of its files, with a slash at the end
+	Store   Store
+	Keep    time.Duration // for how long a file stays that no version names any more
+	Now     func() time.Time
+}
+
+// Change is what makes the next version of a table of the last one.
+type Change struct {
+	Hot  *tablefile.Part // the rows of the hot tier, all of them
+	Left *tablefile.Part // rows of others that have changed, those that have left the hot tier among them; nil for none
+	Cold bool            // whether the cold tier is made again, of what it was, the overlay and Left
+}
+
+// Publish publishes the next version. It takes each column of all cold rows into memory in turn where
+// the cold tier is made again.
+func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, error) {
+	last, err := p.Store.Manifest(ctx)
+	if err != nil {
+		return last, fmt.Errorf("read the manifest: %w", err)
+	}
+	next := tablefile.Manifest{Version: max(p.Now().UnixMilli(), last.Version+1)}
+	for try := 0; ; try++ {
+		if next.Files, err = p.write(ctx, &c, last.Files, next.Version); !errors.Is(err, objects.ErrExists) || try == mostTries {
+			break
+		}
+		next.Version++ // of one that ended before its manifest, while the clock stood behind
+	}
+	if err != nil {
+		return last, fmt.Errorf("publish version %d: %w", next.Version, err)
+	}
+	next.Left = p.left(&last, &next)
+	if err := p.Store.Replace(ctx, next); err != nil {
+		return last, fmt.Errorf("publish version %d: %w", next.Version, err)
+	}
+	if err := p.tidy(ctx, next); err != nil {
+		return next, fmt.Errorf("tidy up behind version %d: %w", next.Version, err)
+	}
+	return next, nil
+}
+
+// write writes the files of a version, and returns all that it is made of.
+func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named, version int64) (files []tablefile.Named, err error) {
+	cold, overlay := tierOf(last, Cold), tierOf(last, Overlay)
+	hot := make(map[table.Address]bool, len(c.Hot.Addresses))
+	for _, a := range c.Hot.Addresses {
+		hot[a] = true
+	}
+	isHot := func(a table.Address) bool { return hot[a] }
+	switch {
+	case c.Cold:
+		cold, err = p.merge(ctx, Cold, version, slices.Concat(cold, overlay), c.Left, isHot)
+		overlay = nil
+	case c.Left != nil && len(c.Left.Addresses) > 0:
+		overlay, err = p.merge(ctx, Overlay, version, overlay, c.Left, isHot)
+	}
+	if err != nil {
+		return nil, err
+	}
+	named, err := p.create(ctx, Hot, version, c.Hot)
+	return slices.Concat(cold, overlay, named), err
+}
+
+// merge writes what files and a part come to as one file, without the hot rows; none where nothing is left.
+func (p *Publisher) merge(ctx context.Context, tier string, version int64, of []tablefile.Named, last *tablefile.Part, isHot func(table.Address) bool) ([]tablefile.Named, error) {
+	var files []*tablefile.File
+	for _, named := range of {
+		f, err := tablefile.OpenObject(ctx, p.Store, named)
+		if err != nil {
+			return nil, fmt.Errorf("open %s: %w", named.Key, err)
+		}
+		files = append(files, f)
+	}
+	part, err := tablefile.Merge(ctx, p.Columns, files, last, isHot)
+	if err != nil {
+		return nil, fmt.Errorf("merge the tier %s: %w", tier, err)
+	}
+	return p.create(ctx, tier, version, part)
+}
+
+// create writes a file; none for a part without rows.
+func (p *Publisher) create(ctx context.Context, tier string, version int64, part *tablefile.Part) ([]tablefile.Named, error) {
+	if len(part.Addresses) == 0 {
+		return nil, nil
+	}
+	of := *part
+	of.Tier, of.Version = tier, version
+	body, err := tablefile.Bytes(p.Columns, &of)
+	if err != nil {
+		return nil, fmt.Errorf("make a file of the tier %s: %w", tier, err)
+	}
+	key := p.Prefix + strconv.FormatInt(version, 10) + "-" + tier + suffix
+	if err := p.Store.Create(ctx, key, body); err != nil {
+		return nil, err
+	}
+	return []tablefile.Named{{Key: key, Bytes: int64(len(body))}}, nil
+}
+
+// left are the files that versions of the last while have named and the next one does not.
+func (p *Publisher) left(last, next *tablefile.Manifest) (list []tablefile.Left) {
+	for _, l := range last.Left {
+		if l.Since > next.Version-p.Keep.Milliseconds() {
+			list = append(list, l)
+		}
+	}
+	for _, f := range last.Files {
+		if !slices.Contains(next.Files, f) {
+			list = append(list, tablefile.Left{Key: f.Key, Since: next.Version})
+		}
+	}
+	return list
+}
+
+// tidy writes the list of the files of a version, and removes those that it does not know, of
+// versions that are older than the while: those of somebody who publishes now are younger.
+func (p *Publisher) tidy(ctx context.Context, m tablefile.Manifest) error {
+	var keys []string
+	for _, f := range m.Files {
+		keys = append(keys, f.Key)
+	}
+	if err := p.Store.List(ctx, keys); err != nil {
+		return fmt.Errorf("list its files: %w", err)
+	}
+	all, err := p.Store.Files(ctx, p.Prefix)
+	if err != nil {
+		return fmt.Errorf("list all files: %w", err)
+	}
+	for _, l := range m.Left {
+		keys = append(keys, l.Key)
+	}
+	for _, key := range all {
+		if version, ok := p.versionOf(key); !ok || version > m.Version-p.Keep.Milliseconds() || slices.Contains(keys, key) {
+			continue
+		}
+		if err := p.Store.Remove(ctx, key); err != nil {
+			return fmt.Errorf("remove %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// versionOf is the version that wrote a file; false for a key that is none of a file.
+func (p *Publisher) versionOf(key string) (version int64, ok bool) {
+	name, ours := strings.CutPrefix(key, p.Prefix)
+	number, _, _ := strings.Cut(name, "-")
+	version, err := strconv.ParseInt(number, 10, 64)
+	return version, ours && err == nil
+}
+
+// tierOf are the files of a tier: one, or none.
+func tierOf(files []tablefile.Named, tier string) (of []tablefile.Named) {
+	for _, f := range files {
+		if strings.HasSuffix(f.Key, "-"+tier+suffix) {
+			of = append(of, f)
+		}
+	}
+	return of
+}
