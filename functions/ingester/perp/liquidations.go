@@ -160,7 +160,7 @@ func (p *liquidationEvents) minute(r *engine.Reads, start int64) (*liquidatedMin
 		}
 		s := &liquidatedSecond{events: list}
 		for i := range list {
-			s.bytes += liquidations.EventSize + liquidations.PartSize*len(list[i].Parts)
+			s.bytes += liquidations.Size(&list[i]) + liquidations.PartSize*len(list[i].Parts)
 		}
 		minute.seconds[second] = s
 	}
@@ -178,26 +178,28 @@ func (p *liquidationEvents) add(minute *liquidatedMinute, part *market.Liquidati
 		minute.seconds[second] = s
 	}
 	var whole *market.LiquidationEvent
-	bytes := liquidations.PartSize
+	bytes := liquidations.PartSize + liquidations.Size(part) // an event grows by no more with it
 	for i := range s.events {
 		if s.events[i].Same(part) {
 			whole = &s.events[i]
 			break
 		}
 	}
-	if whole == nil {
-		bytes += liquidations.EventSize
-	} else if whole.Has(part) {
+	if whole != nil && whole.Has(part) {
 		return false
 	}
 	if s.bytes+bytes > liquidations.MostBytes {
 		p.counts.leftOut.Add(1)
 		return false
 	}
-	s.bytes, s.dirty = s.bytes+bytes, true
+	s.dirty = true
 	if whole != nil {
-		return whole.Add(part)
+		before := liquidations.Size(whole)
+		added := whole.Add(part)
+		s.bytes += liquidations.PartSize + liquidations.Size(whole) - before
+		return added
 	}
+	s.bytes += bytes
 	part.Coin, part.Address = strings.Clone(part.Coin), strings.Clone(part.Address) // they are parts of a line
 	part.MarkPx, part.Method = strings.Clone(part.MarkPx), strings.Clone(part.Method)
 	s.events = append(s.events, *part)

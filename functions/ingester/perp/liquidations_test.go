@@ -2,11 +2,13 @@ package perp
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"quotary/functions/ingester/engine"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/liquidations"
 	"quotary/shared/data/pairseries"
@@ -121,5 +123,40 @@ func TestTheLiquidationsOfASecondFitIntoARow(t *testing.T) {
 	kept := len(must.Get(liquidations.DecodeEvents(c.Coarse[0].Body))(t))
 	if len(c.Coarse) != 1 || len(c.Coarse[0].Body) > liquidations.MostBytes || kept < 700 || counts.leftOut.Load() != int64(many-kept) {
 		t.Errorf("%d rows, %d bytes, %d kept, %d left out", len(c.Coarse), len(c.Coarse[0].Body), kept, counts.leftOut.Load())
+	}
+}
+
+// What the venue may name and count, it may at any length: the rows of a second, and the sums of all
+// coins, can be stored.
+func TestRowsOfTheLongestLiquidationsCanBeStored(t *testing.T) {
+	t.Parallel()
+	most := strings.Repeat("9", 48)
+	p := newLiquidationEvents(new(liquidationCounts))
+	s := &set{all: []Projection{p}}
+	at := noon.UnixMilli()
+	var c engine.Changes
+	for second := range int64(20) {
+		var e market.Events
+		for n := range int64(600) {
+			address, id := fmt.Sprintf("0x%040x", n), 600*second+n
+			f := market.Fill{
+				Address: address, Coin: strings.Repeat("<", 58) + fmt.Sprint(100_000+id), Px: most, Sz: most, Side: market.Buy, Time: at + 1000*second, StartPosition: "-" + most[1:], ClosedPnl: "-" + most[1:], Fee: "0.0",
+				Oid: id, Tid: id, Liquidation: &market.Liquidation{LiquidatedUser: address, MarkPx: most, Method: strings.Repeat("<", 256)},
+			}
+			must.Do(t, f.Check())
+			e.Fills = append(e.Fills, f)
+		}
+		must.Get(s.apply(&Batch{Events: e}, noon, nil))(t)
+		next := p.Changes(noon, true)
+		c.Coarse, c.Fine = append(c.Coarse, next.Coarse...), append(c.Fine, next.Fine...)
+	}
+	rows := append(c.Coarse, c.Fine...)
+	for _, r := range rows {
+		if len(r.Body) > liquidations.MostBytes+1024 {
+			t.Errorf("%s of %s has %d bytes", r.SeriesKey, r.Time, len(r.Body))
+		}
+	}
+	if left := p.counts.leftOut.Load(); left == 0 || len(c.Coarse) != 20 {
+		t.Errorf("%d are left out of %d rows: the test proves nothing", left, len(c.Coarse))
 	}
 }

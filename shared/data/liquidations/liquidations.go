@@ -107,18 +107,24 @@ func EventsAt(ms int64) store.SeriesAt {
 // EventsRow is the row of the events of a second.
 func EventsRow(at store.SeriesAt, list []market.LiquidationEvent) store.SeriesRow {
 	list = slices.SortedFunc(slices.Values(list), byTime)
-	return events.Row(All, market.Second1, at.Time.UnixMilli(), &list, EventSize*len(list))
+	return events.Row(All, market.Second1, at.Time.UnixMilli(), &list, usualSize*len(list))
 }
 
 // DecodeEvents reads the body of a row of events.
 func DecodeEvents(body []byte) ([]market.LiquidationEvent, error) { return events.Decode(body) }
 
-// EventSize and PartSize are how many bytes an event and one of its fills take in a row at most,
-// where no name and no decimal is longer than the venue's are.
-const (
-	EventSize = 400
-	PartSize  = 21
-)
+// PartSize is how many bytes a fill of an event takes in a row, at most.
+const PartSize = 21
+
+// Size is how many bytes an event takes in a row, without its fills.
+func Size(e *market.LiquidationEvent) int {
+	one := event(*e)
+	one.Parts = nil
+	return len(dataset.JSON(one)) + 1
+}
+
+// usualSize is how many bytes most events take.
+const usualSize = 400
 
 func byTime(a, b market.LiquidationEvent) int {
 	return cmp.Or(cmp.Compare(a.Time, b.Time), strings.Compare(a.Coin, b.Coin), strings.Compare(a.Address, b.Address), cmp.Compare(a.Oid, b.Oid))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"quotary/shared/data/internal/dataset"
 	"quotary/shared/data/pairseries"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -72,37 +74,45 @@ func parseStats(start int64, fields []string) (s market.LiquidationStats, err er
 	return s, nil
 }
 
-// mostAddresses is how many digests a row takes, of eight bytes each: what is left of
-// [MostBytes] is for its other fields.
-const mostAddresses = (MostBytes - 32<<10) / 8
-
-// fitStats leaves the addresses of the busiest parts out of a row that has too many.
+// fitStats leaves out of a row that is too large the addresses of the busiest parts and, where that is
+// not enough, their coins: of these the venue names as many as it likes.
 func fitStats(pack pairseries.Pack[market.LiquidationStats]) pairseries.Pack[market.LiquidationStats] {
-	total := 0
+	size := 0
 	for _, s := range pack {
-		total += len(s.Addresses)
+		size += sizeOfStats(&s)
 	}
-	if total <= mostAddresses {
+	if size <= MostBytes {
 		return pack
 	}
-	fit := make(pairseries.Pack[market.LiquidationStats], len(pack))
-	var parts []market.LiquidationStats
-	for start, s := range pack {
-		fit[start] = s
-		parts = append(parts, s)
-	}
-	slices.SortFunc(parts, func(a, b market.LiquidationStats) int {
-		return cmp.Or(cmp.Compare(len(b.Addresses), len(a.Addresses)), cmp.Compare(a.Time, b.Time))
-	})
-	for _, s := range parts {
-		if total <= mostAddresses {
-			break
+	fit := maps.Clone(pack)
+	for _, of := range [...]struct {
+		count func(*market.LiquidationStats) int
+		leave func(*market.LiquidationStats)
+	}{
+		{func(s *market.LiquidationStats) int { return len(s.Addresses) }, func(s *market.LiquidationStats) { s.Addresses = nil }},
+		{func(s *market.LiquidationStats) int { return len(s.Coins) }, func(s *market.LiquidationStats) { s.Coins = nil }},
+	} {
+		parts := slices.SortedFunc(maps.Values(fit), func(a, b market.LiquidationStats) int {
+			return cmp.Or(cmp.Compare(of.count(&b), of.count(&a)), cmp.Compare(a.Time, b.Time))
+		})
+		for i := range parts {
+			if size <= MostBytes {
+				return fit
+			}
+			s := &parts[i]
+			size -= sizeOfStats(s)
+			of.leave(s)
+			size += sizeOfStats(s)
+			fit[s.Time] = *s
 		}
-		total -= len(s.Addresses)
-		s.Addresses = nil
-		fit[s.Time] = s
 	}
 	return fit
+}
+
+// sizeOfStats is how many bytes a part takes in a row, at most.
+func sizeOfStats(s *market.LiquidationStats) int {
+	const start = 24 // of the bucket, with what stands between parts
+	return start + len(dataset.JSON(statsFields(s)))
 }
 
 // hoursMost is how many hours a window may have.
