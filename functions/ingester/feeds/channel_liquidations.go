@@ -44,6 +44,8 @@ type liquidations struct {
 	reading sync.Mutex // is held while the last are read
 	read    bool       // they are
 
+	past pastLiquidations
+
 	filtersMu sync.Mutex
 	filters   map[string]*liquidationFilter // of the topics, by what they are about
 }
@@ -293,6 +295,7 @@ func (ls *liquidations) prune() {
 		}
 		filter.idle = !watched
 	}
+	ls.past.forget(ls.Now())
 }
 
 func liquidationsFrame(bodies [][]byte) []byte {
@@ -303,17 +306,26 @@ func (*liquidations) datasets() []string { return []string{fills.Name} }
 
 func (ls *liquidations) replayed(ctx context.Context, about string, from time.Time) iter.Seq2[replayed, error] {
 	filter := ls.filter(about)
+	list, err := ls.past.since(ctx, ls.Series, from, ls.Now())
 	return func(yield func(replayed, error) bool) {
-		for e, err := range liquidated.Newest(ctx, ls.Series, from) {
-			if err != nil {
-				yield(replayed{}, err)
-				return
-			}
-			if filter.shows(&e) && !yield(ls.replay(about, &e), nil) {
+		if err != nil {
+			yield(replayed{}, err)
+			return
+		}
+		for i := range list {
+			if e := &list[i]; e.Time >= from.UnixMilli() && filter.shows(e) && !yield(ls.replay(about, e), nil) {
 				return
 			}
 		}
 	}
+}
+
+// reaches is about what was read in this process: see [partial].
+func (ls *liquidations) reaches(_ string, after *market.ArrivalCursor, since int64) bool {
+	if since == 0 {
+		since = after.Fresh.When().UnixMilli()
+	}
+	return since >= ls.past.cut.Load()
 }
 
 func (ls *liquidations) recent(about map[string]bool) (list []replayed) {

@@ -4,17 +4,24 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+
 	"quotary/functions/ingester/feeds/hub"
 	"quotary/shared/data/datatest"
+	liquidated "quotary/shared/data/liquidations"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/keys"
 	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/store/schema"
 	"quotary/shared/testing/must"
 )
 
@@ -242,5 +249,57 @@ func TestAKeyThatMayNoLongerReadLiquidationsIsDisconnected(t *testing.T) {
 	w.eventually("it is disconnected", func() bool { return w.isClosed("follows") })
 	if w.isClosed("others") {
 		t.Error("who follows trades alone is disconnected too")
+	}
+}
+
+// All that was liquidated lies in one partition: however many come back to whatever part of it, and
+// wherever they were, it is read a few times.
+func TestWhoComesBackToLiquidationsSharesWhatIsRead(t *testing.T) {
+	t.Parallel()
+	const clients, events = 300, 50
+	w := newWorld(t)
+	now := w.clock()
+	w.set(now)
+	var rows []store.SeriesRow
+	for i := range int64(events) {
+		fill := liquidation(alice, "BTC", i, i, now.Add(-time.Duration(i)*20*time.Minute).UnixMilli(), "3.0", "9.0")
+		e, _ := market.LiquidationOf(&fill)
+		rows = append(rows, liquidated.EventsRow(liquidated.EventsAt(e.Time), []market.LiquidationEvent{e}))
+	}
+	var queries atomic.Int64
+	options := w.db.Options()
+	options.APIOptions = append(slices.Clone(options.APIOptions), func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("count", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			if _, ok := in.Parameters.(*dynamodb.QueryInput); ok {
+				queries.Add(1)
+			}
+			return next.HandleInitialize(ctx, in)
+		}), middleware.Before)
+	})
+	series := store.NewSeries(dynamodb.New(options), w.prefix+schema.SeriesTable)
+	must.Do(t, series.Put(t.Context(), rows))
+	w.config = func(c *Config) { c.Series = series }
+	f, _ := w.run()
+	w.caughtUp(f)
+	ls := f.publishers[string(channel.Liquidations)].(*liquidations)
+	queries.Store(0)
+	back := func(client int) time.Duration { return time.Duration(client%24) * time.Hour }
+	for client := range clients {
+		shown, want := 0, 0
+		for _, err := range ls.replayed(t.Context(), fmt.Sprint("BTC=", 1+client%2), now.Add(-back(client))) {
+			must.Do(t, err)
+			shown++
+		}
+		for i := range events {
+			if time.Duration(i)*20*time.Minute <= back(client) {
+				want++
+			}
+		}
+		if shown != want {
+			t.Fatalf("of %s %d are shown, want %d", back(client), shown, want)
+		}
+	}
+	if n := queries.Load(); n > 4 {
+		t.Errorf("%d queries for %d clients", n, clients)
 	}
 }
