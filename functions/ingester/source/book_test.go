@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -308,6 +309,26 @@ func TestABookIsAskedForAgainWhereItsNumbersBeganAgain(t *testing.T) {
 		if k.apply(&step.update); k.order[0].last != step.last || stats.Gaps.Load() != step.gaps {
 			t.Fatalf("behind %+v: at number %d, %d gaps", step.update, k.order[0].last, stats.Gaps.Load())
 		}
+	}
+}
+
+// A snapshot whose number is beyond all that comes is asked for again: else its book would stand still.
+func TestABookWhoseSnapshotIsFarAheadIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	fetch := func(context.Context, market.Pair) (BookUpdate, error) { return BookUpdate{}, errBehind }
+	f := follower{Stream: &Stream{Books: &Books{FetchSnapshot: fetch}, Stats: new(Stats)}, pairs: map[string]*followedPair{"X": {}}}
+	k := f.keepBooks()
+	one := k.bySymbol["X"]
+	k.apply(&BookUpdate{Symbol: "X", Snapshot: true, Last: math.MaxInt64})
+	for n := range int64(mostOld + 1) {
+		if k.waitsFor(one) {
+			t.Fatalf("it is asked for behind %d updates that are old", n)
+		}
+		k.apply(&BookUpdate{Symbol: "X", First: n + 1, Last: n + 1, Prev: n})
+	}
+	k.apply(&BookUpdate{Symbol: "X", First: mostOld + 2, Last: mostOld + 2, Prev: mostOld + 1})
+	if !k.waitsFor(one) {
+		t.Error("it is not asked for")
 	}
 }
 

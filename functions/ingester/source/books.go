@@ -48,6 +48,10 @@ const (
 	renewWithin  = 10 * time.Second // a topic that is renewed begins with its snapshot
 	mostRenewals = 4                // of a topic that bring no snapshot, before the connection is made again
 
+	// mostOld is how many updates behind a snapshot may be old, which is a minute of them or two: the
+	// stream is behind the answer by a moment.
+	mostOld = 100
+
 	// fineFor is how long a book must have followed its updates so that it is asked for at once
 	// where one is missing. Else pauses grow: who sends no two updates that belong together is
 	// not asked all the time.
@@ -75,6 +79,7 @@ type keptBook struct {
 	deliveredTime int64        // time of it, ms
 	saidLost      bool         // that it is not known, since it was delivered
 	begun         bool         // it was known on this connection
+	old           int          // updates in a row that were
 	large         *largeLevels // nil where nobody wants them
 
 	// They belong to who asks for books.
@@ -112,9 +117,12 @@ func (k *keptBooks) apply(u *BookUpdate) {
 	}
 	k.weight += one.weight - before
 	k.dropOldest()
-	if was == old && (k.FetchSnapshot == nil || !one.atSnapshot) {
+	if one.old++; was != old {
+		one.old = 0
+	}
+	if was == old && (k.FetchSnapshot == nil || !one.atSnapshot || one.old > mostOld) {
 		// Behind another change a stream says nothing twice: numbers began again in an update
-		// that is missing.
+		// that is missing, or the snapshot had a number of its own.
 		one.lose() // nothing of it waits
 		was = gap
 	}

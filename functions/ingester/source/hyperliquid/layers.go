@@ -26,14 +26,22 @@ const (
 // 4 KB. Whoever keeps a price keeps all of the text.
 const mostBookText = 16 << 10
 
-var errBookText = errors.New("a book is longer than twenty prices a side")
+var (
+	errBookText  = errors.New("a book is longer than twenty prices a side")
+	errBookAhead = errors.New("a book is of the future")
+)
 
-// readBook reads a book that is pushed.
+// readBook reads a book that is pushed. One that is ahead of the clock is none: those that follow would
+// be older than it.
 func readBook(data []byte) (market.Book, error) {
 	if len(data) > mostBookText {
 		return market.Book{}, errBookText
 	}
-	return wire.ParseBook(data)
+	book, err := wire.ParseBook(data)
+	if err == nil && book.Time > time.Now().Add(aheadMost).UnixMilli() {
+		return market.Book{}, errBookAhead
+	}
+	return book, err
 }
 
 // mostBooks is of how many coins a connection keeps books: more than may be subscribed to.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"quotary/shared/market"
 )
@@ -105,5 +106,26 @@ func TestBooksOfCoinsThatNobodyAskedForAreNotKept(t *testing.T) {
 	}
 	if len(l) != mostBooks {
 		t.Errorf("%d books are kept", len(l))
+	}
+}
+
+// One book of the future hides none of those that follow.
+func TestABookOfTheFutureIsNone(t *testing.T) {
+	t.Parallel()
+	frame := func(ahead time.Duration) []byte {
+		return fmt.Appendf(nil, `{"channel":"l2Book","data":{"coin":"BTC","time":%d,"levels":[[{"px":"1.0","sz":"1.0","n":1}],[]]}}`, time.Now().Add(ahead).UnixMilli())
+	}
+	f := &Feed{Stats: new(Stats), known: map[subscription]bool{{Type: "l2Book", Coin: "BTC"}: true}}
+	books := layers{}
+	for _, tt := range []struct {
+		ahead time.Duration
+		want  int
+	}{{0, 1}, {time.Hour, 0}, {time.Second, 1}} {
+		if e, err := f.frame(frame(tt.ahead), books); len(e.Books) != tt.want || (err == nil) != (tt.want == 1) {
+			t.Errorf("%s ahead: %d books, %v", tt.ahead, len(e.Books), err)
+		}
+		if book, err := joinedFrame(frame(tt.ahead)); (err == nil) != (tt.want == 1) {
+			t.Errorf("%s ahead, joined: %+v, %v", tt.ahead, book, err)
+		}
 	}
 }
