@@ -92,11 +92,12 @@ type Trader struct {
 	Did   map[Period]*market.Window   // what the account did; of all time with [AllTime]
 	Worth map[Period]Worth            // what it was worth at the ends of a period
 	Fell  map[Period]*market.Drawdown // the greatest fall of its perpetuals
+	Holds *market.AccountSummary      // what it holds now
 }
 
 // Fields are all figures, by groups.
 var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFields, builderFields, liquidationFields, flowFields,
-	worthFields, drawdownFields, missingFields)
+	snapshotFields, worthFields, drawdownFields, missingFields)
 
 // Figure is the figure of a trader over a period, in units; known is false where it is not known.
 // Of a field that is not bound to periods the period is without a meaning.

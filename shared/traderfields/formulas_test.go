@@ -14,6 +14,8 @@ type events struct {
 	*markettest.Deeds
 	curve market.Curve
 	from  int64 // ms
+	holds *market.Account
+	marks market.Marks
 }
 
 type formula func(*events) (*big.Rat, bool)
@@ -389,7 +391,7 @@ var formulas = merged(map[string]formula{
 	liquidationFormulas("liqOrders", "liqTotalFilled", "liqTotalPnl", market.Buy, market.Sell),
 	liquidationFormulas("liqLongOrders", "liqLongFilled", "liqLongPnl", market.Sell),
 	liquidationFormulas("liqShortOrders", "liqShortFilled", "liqShortPnl", market.Buy),
-	valueFormulas("acPerp", perpPart), valueFormulas("acTotal", bothParts), spotFormulas(), drawdownFormulas(),
+	valueFormulas("acPerp", perpPart), valueFormulas("acTotal", bothParts), spotFormulas(), drawdownFormulas(), snapshotFormulas(),
 	map[string]formula{
 		"acPerpVlm":  func(e *events) (*big.Rat, bool) { return e.fillsOf(worth, perp), true },
 		"acTotalVlm": func(e *events) (*big.Rat, bool) { return e.fillsOf(worth), true },

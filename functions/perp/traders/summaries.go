@@ -117,49 +117,16 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, read rea
 
 // summary is what an account holds in all dexes.
 func summary(v *accountlookup.Valuation, a *market.Account) catalog.AccountSummary {
-	var used, notional, atSet market.Decimal // USDC; atSet: notional over the leverage that is set
-	positions, margins, marked := int64(0), a.Mode.Explained(), true
-	for i := range a.Dexes {
-		state := v.State(a, a.Dexes[i].Dex)
-		for _, p := range state.Positions {
-			positions++
-			margin, ok := v.Markets.Usd(p.Coin, p.MarginUsed, v.Marks.Px)
-			value, _ := v.Markets.Usd(p.Coin, p.PositionValue, v.Marks.Px)
-			marked = marked && ok
-			margins = margins && p.MarginKnown()
-			used, notional = used.Add(margin), notional.Add(value)
-			if share, err := value.Div64(uint64(max(0, p.Leverage.Value))); err == nil {
-				atSet = atSet.Add(share)
-			}
-		}
-	}
-	margins = margins && marked
-	perp, perpKnown := a.PerpValue(v.Markets, v.Marks.Px)
-	spot, spotKnown := a.SpotValue(v.Markets, v.Marks.Px)
+	s := v.Summary(a)
+	total, known := s.Total()
 	row := catalog.AccountSummary{
-		Address: a.Address, CurrentPosition: &positions, MarginUsage: market.TextOrNull(margins, used),
-		PerpValue: market.TextOrNull(perpKnown, perp), SpotValue: market.TextOrNull(spotKnown, spot), TotalValue: market.TextOrNull(perpKnown && spotKnown, perp.Add(spot)),
+		Address: a.Address, CurrentPosition: new(s.Long.Count + s.Short.Count), MarginUsage: market.TextOrNull(s.MarginKnown, s.MarginUsed),
+		PerpValue: market.TextOrNull(s.PerpKnown, s.Perp), SpotValue: market.TextOrNull(s.SpotKnown, s.Spot), TotalValue: market.TextOrNull(known, total),
 	}
-	if perpKnown && marked {
-		row.EffLeverage = over(notional, perp)
-	}
-	if perpKnown && margins {
-		row.MarginUsageRate = over(used, perp)
-	}
-	if marked && atSet.IsPos() {
-		row.Leverage = over(notional, atSet)
-	}
+	row.EffLeverage = textOrNull(s.EffLeverage())
+	row.MarginUsageRate = textOrNull(s.MarginUsage())
+	row.Leverage = textOrNull(s.Leverage())
 	return row
 }
 
-// over is a / b rounded to [market.RatioPlaces]: 0 of nothing, and else nil where b is not
-// positive.
-func over(a, b market.Decimal) *string {
-	switch {
-	case a.IsZero():
-		return new("0.0")
-	case !b.IsPos():
-		return nil
-	}
-	return new(market.Text(a.MustDiv(b).RoundHAZ(market.RatioPlaces)))
-}
+func textOrNull(d market.Decimal, known bool) *string { return market.TextOrNull(known, d) }

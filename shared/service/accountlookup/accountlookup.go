@@ -259,6 +259,11 @@ func (v *Valuation) State(a *market.Account, dex string) market.AccountState {
 	return s
 }
 
+// Summary is what an account holds in all dexes.
+func (v *Valuation) Summary(a *market.Account) market.AccountSummary {
+	return a.Summary(v.Markets, v.Marks.Px, v.now.UnixMilli())
+}
+
 // Distinct are addresses without those that come again.
 func Distinct(addresses []catalog.Address) (list []catalog.Address) {
 	seen := make(map[catalog.Address]bool, len(addresses))
