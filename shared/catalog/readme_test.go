@@ -2,41 +2,21 @@ package catalog_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"quotary/shared/catalog"
-	"quotary/shared/testing/must"
+	"quotary/shared/testing/doctable"
 )
 
 // Lists in documents are written from the catalog: run make generate after a change.
 func TestDocumentsListTheCatalog(t *testing.T) {
 	t.Parallel()
-	listed(t, "../../docs/endpoints.md", "endpoints", endpointTable())
-	listed(t, "../../docs/endpoints.md", "info types", infoTable())
-	listed(t, "../../docs/endpoints.md", "reasons", reasonTable())
-	listed(t, "../../docs/indicators.md", "indicators", indicatorTable())
-	listed(t, "../../README.md", "info types", infoNames())
-}
-
-// listed holds what stands between two marks of a document to want, or writes it there.
-func listed(t *testing.T, path, name, want string) {
-	t.Helper()
-	begin, end := "<!-- "+name+": written by make readme -->\n", "<!-- end of "+name+" -->"
-	text := must.Get(os.ReadFile(path))(t)
-	head, rest, found := strings.Cut(string(text), begin)
-	have, tail, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("%s has lost the marks of the %s", path, name)
-	}
-	if *update {
-		must.Do(t, os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644))
-		return
-	}
-	if have != want {
-		t.Errorf("the %s of %s are not the catalog's: run make generate", name, path)
-	}
+	doctable.Check(t, "../../docs/endpoints.md", "endpoints", endpointTable(), *update)
+	doctable.Check(t, "../../docs/endpoints.md", "info types", infoTable(), *update)
+	doctable.Check(t, "../../docs/endpoints.md", "reasons", reasonTable(), *update)
+	doctable.Check(t, "../../docs/indicators.md", "indicators", indicatorTable(), *update)
+	doctable.Check(t, "../../README.md", "info types", infoNames(), *update)
 }
 
 func endpointTable() string {

@@ -99,6 +99,27 @@ type Trader struct {
 var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFields, builderFields, liquidationFields, flowFields,
 	snapshotFields, worthFields, drawdownFields, missingFields)
 
+// Group says of what the figures of a group are made.
+type Group struct{ Name, Source string }
+
+// Groups are all groups.
+var Groups = []Group{
+	{"completed positions", "Completed trades, which are folded from fills and funding payments; in the period in which they were closed. Their pnl is closedPnl, without fees and funding"},
+	{"fills", "Fills of perpetuals and of spot markets, without what is no trade"},
+	{"perp fills", "Fills of perpetuals"},
+	{"all orders", "Statuses of orders, from when on they are kept"},
+	{"filled orders", "Statuses of orders, from when on they are kept"},
+	{"builders", "Fills of other accounts that name the address as their builder"},
+	{"liquidation", "Fills of perpetuals that liquidated or deleveraged the account"},
+	{"net flows", "Ledger updates, as net-flow has them"},
+	{"account snapshot", "Balances and positions at the marks, as traders/accounts has them"},
+	{"account value change", "The curve of the account, as portfolio has it; volumes from fills"},
+	{"max drawdown", "The curve of the account's perpetuals, as batch-max-drawdown has it"},
+	{"vault", "None yet"},
+	{"vault leader", "None yet"},
+	{"other venues", "None yet"},
+}
+
 // Figure is the figure of a trader over a period, in units; known is false where it is not known.
 // Of a field that is not bound to periods the period is without a meaning.
 func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {

@@ -18,7 +18,7 @@ func fills(prefix, name, what string, pick func(*market.Facts) *market.FillFacts
 		row[facts]{prefix + "Orders", Count, Distinct, "Number of orders with " + what + " in the period, each once.", func(f *facts) (decimal, bool) { return number(f.Orders.First) }},
 		row[facts]{prefix + "Fills", Count, Sum, "Number of " + what + ".", func(f *facts) (decimal, bool) { return number(f.All().Count) }},
 		row[facts]{prefix + "FilledVal", Money, Sum, "Sum of price × size of the " + what + ", in US dollars.", func(f *facts) (decimal, bool) { return known(f.All().Value) }},
-		row[facts]{prefix + "Fee", Money, Sum, "Sum of the fees of the " + what + ", in US dollars: one in a token that was bought at its price; a rebate is negative.", func(f *facts) (decimal, bool) { return known(f.All().Fee) }},
+		row[facts]{prefix + "Fee", Money, Sum, "Sum of the fees of the " + what + ", in US dollars; a rebate is negative, and what is paid in a token that was bought counts at the price of the fill.", func(f *facts) (decimal, bool) { return known(f.All().Fee) }},
 		row[facts]{prefix + "FeeRate", Ratio, Derived, prefix + "Fee / " + prefix + "FilledVal, a fraction.", func(f *facts) (decimal, bool) { return over(f.All().Fee, f.All().Value) }},
 		row[facts]{prefix + "MakerCount", Count, Sum, "Number of " + what + " as the maker.", func(f *facts) (decimal, bool) { return number(f.Maker.Count) }},
 		row[facts]{prefix + "TakerCount", Count, Sum, "Number of " + what + " as the taker.", func(f *facts) (decimal, bool) { return number(f.Taker.Count) }},
