@@ -279,9 +279,14 @@ func (f *Feeds) resume(ctx context.Context, c *client, r *replay, ready func(con
 		done = sync.OnceFunc(done)
 		if ready != nil {
 			defer release()
+		}
+		// What has ended meanwhile is not read: a client that subscribes and unsubscribes all the time
+		// would have more wait than is ever read.
+		wanted := f.stillBegins(id, begun)
+		if wanted && ready != nil {
 			err = ready(ctx)
 		}
-		if err == nil {
+		if wanted && err == nil {
 			err = r.read(ctx, f)
 		}
 		if err != nil && ctx.Err() == nil {
@@ -293,7 +298,7 @@ func (f *Feeds) resume(ctx context.Context, c *client, r *replay, ready func(con
 		f.arriving.mu.Lock()
 		defer f.arriving.mu.Unlock()
 		var topics []string
-		if c := f.clients[id]; c != nil {
+		if c := f.clients[id]; c != nil && wanted {
 			topics = begun(c)
 		}
 		var frames hub.Replayed
@@ -304,6 +309,14 @@ func (f *Feeds) resume(ctx context.Context, c *client, r *replay, ready func(con
 			done()
 		}
 	})
+}
+
+// stillBegins reports whether anything is still to begin of what a client has asked for.
+func (f *Feeds) stillBegins(id string, begun func(*client) []string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.clients[id]
+	return c != nil && len(begun(c)) > 0
 }
 
 // replayedOf shows what is stored again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -416,5 +417,53 @@ func TestASubscriptionBehindACursorThatIsTooOldIsIncomplete(t *testing.T) {
 		c.cursor = old.Text()
 		c.begin()
 		w.eventually(c.name+" is told", func() bool { c.take(); return c.partial == 1 })
+	}
+}
+
+// countedReads counts how often something is read to be shown again.
+type countedReads struct {
+	replayer
+	reads atomic.Int64
+}
+
+func (c *countedReads) replayed(ctx context.Context, about string, from time.Time) iter.Seq2[replayed, error] {
+	c.reads.Add(1)
+	return c.replayer.replayed(ctx, about, from)
+}
+
+// Whoever subscribes and unsubscribes all the time has nothing read of what has ended.
+func TestWhatHasEndedIsNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	w.caughtUp(f)
+	w.connect("one", channel.FeedChannels)
+	w.eventually("the client", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.clients["one"] != nil
+	})
+	const times = 500
+	counted := &countedReads{replayer: f.publishers[string(channel.UserFills)].(replayer)}
+	var looked atomic.Int64
+	f.mu.Lock()
+	for n := range times {
+		r := newReplay(string(channel.UserFills), f.publishers[string(channel.UserFills)], channel.Resume{Since: 1}, []string{alice})
+		r.replayer = counted
+		f.resume(t.Context(), f.clients["one"], r, nil, nil, func(*client) []string {
+			if looked.Add(1); n == times-1 {
+				return []string{"the last"}
+			}
+			return nil
+		})
+	}
+	f.mu.Unlock()
+	w.eventually("all turns", func() bool {
+		f.resumes.mu.Lock()
+		defer f.resumes.mu.Unlock()
+		return looked.Load() > times && f.resumes.under == 0
+	})
+	if n := counted.reads.Load(); n != 1 {
+		t.Errorf("%d reads, want one", n)
 	}
 }
