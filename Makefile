@@ -45,6 +45,7 @@ test-duckdb: ## read the archive and tables of traders with DuckDB, where there 
 bench: tools build package ## measure; figures are compared within one run
 	$(GOTEST) -run '^$$' -bench . -benchmem ./...
 	cd localstack/bench && go test -run '^$$' -bench . -benchmem
+	cd functions/ingester/duckdb && go test -run '^$$' -bench .
 
 build: ## build the functions, the ingester and the local stack into bin/
 	@echo "  building the programs"

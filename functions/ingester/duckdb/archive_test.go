@@ -70,7 +70,7 @@ func write(t *testing.T, folder, dataset string, day time.Time, rows []store.Row
 }
 
 // rowsOf asks DuckDB, and returns each row as a text.
-func rowsOf(t *testing.T, db *sql.DB, query string, args ...any) (all []string) {
+func rowsOf(t testing.TB, db *sql.DB, query string, args ...any) (all []string) {
 	t.Helper()
 	rows := must.Get(db.QueryContext(t.Context(), fmt.Sprintf(query, args...)))(t)
 	defer rows.Close()
@@ -87,7 +87,7 @@ func rowsOf(t *testing.T, db *sql.DB, query string, args ...any) (all []string) 
 	return all
 }
 
-func open(t *testing.T) *sql.DB {
+func open(t testing.TB) *sql.DB {
 	t.Helper()
 	db := must.Get(sql.Open("duckdb", ""))(t)
 	t.Cleanup(func() { db.Close() })
