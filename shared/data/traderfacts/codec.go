@@ -1,0 +1,224 @@
+package traderfacts
+
+import (
+	"quotary/shared/data/internal/packed"
+	"quotary/shared/market"
+)
+
+const hourMs = 3_600_000
+
+// Parts of the facts of an hour that are there, as bits of a number.
+const (
+	hasClosed = 1 << iota
+	hasPerp
+	hasSpot
+	hasCoins
+	hasPlaced
+	hasFilled
+	hasRouted
+	hasLiquidatedLong
+	hasLiquidatedShort
+	hasFlows
+)
+
+// closedFigures are the figures of completed positions, in the order in which they are written.
+func closedFigures(p *market.PositionFacts) ([]*int64, []*market.Decimal) {
+	return []*int64{
+			&p.Long.Count, &p.Long.Wins, &p.Long.Losses, &p.Short.Count, &p.Short.Wins, &p.Short.Losses, &p.Duration, &p.MaxDuration, &p.MinDuration,
+			&p.OpenOrders, &p.CloseOrders, &p.Levered, &p.Leverage, &p.Rated,
+		}, []*market.Decimal{
+			&p.Long.Won, &p.Long.Lost, &p.Short.Won, &p.Short.Lost, &p.MaxPnl, &p.MinPnl, &p.Funding, &p.Value, &p.Margin, &p.MarginPnl,
+			&p.Rates, &p.Squares, &p.MaxRate, &p.MinRate,
+		}
+}
+
+func isNoFills(f *market.FillFacts) bool {
+	return isNone(&f.Orders) && isNoFill(&f.Maker) && isNoFill(&f.Taker)
+}
+
+func isNoFill(s *market.FillSum) bool { return s.Count == 0 && s.Value.IsZero() && s.Fee.IsZero() }
+
+func isNone(d *market.Distinct) bool { return d.First == 0 && len(d.Continued) == 0 }
+
+func isNoClosed(p *market.PositionFacts) bool {
+	numbers, decimals := closedFigures(p)
+	for _, n := range numbers {
+		if *n != 0 {
+			return false
+		}
+	}
+	for _, d := range decimals {
+		if !d.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+func isNoLiquidation(l *market.LiquidatedFacts) bool {
+	return isNone(&l.Orders) && l.Value.IsZero() && l.Pnl.IsZero()
+}
+
+// partsOf are the parts that are there, in the order of their bits.
+func partsOf(f *market.Facts) (parts uint64) {
+	r := &f.Routed
+	for bit, has := range [...]bool{
+		!isNoClosed(&f.Closed), !isNoFills(&f.Perp), !isNoFills(&f.Spot), len(f.Coins) > 0, f.Placed != market.OrderTimes{}, f.Filled != market.OrderTimes{},
+		!isNone(&r.Traders) || !isNone(&r.Orders) || !r.Value.IsZero() || !r.Fee.IsZero() || !r.BuilderFee.IsZero(),
+		!isNoLiquidation(&f.LiquidatedLong), !isNoLiquidation(&f.LiquidatedShort), f.Flows.Count != 0 || !f.Flows.Perp.IsZero() || !f.Flows.Spot.IsZero(),
+	} {
+		if has {
+			parts |= 1 << bit
+		}
+	}
+	return parts
+}
+
+type writer struct{ packed.Writer }
+
+func (w *writer) facts(hour int64, f *market.Facts) {
+	parts := partsOf(f)
+	w.Uint(parts)
+	if parts&hasClosed != 0 {
+		numbers, decimals := closedFigures(&f.Closed)
+		for _, n := range numbers {
+			w.Int(*n)
+		}
+		for _, d := range decimals {
+			w.Decimal(*d)
+		}
+	}
+	if parts&hasPerp != 0 {
+		w.fills(hour, &f.Perp)
+	}
+	if parts&hasSpot != 0 {
+		w.fills(hour, &f.Spot)
+	}
+	if parts&hasCoins != 0 {
+		w.Length(len(f.Coins))
+		for _, coin := range f.Coins {
+			w.Text(coin)
+		}
+	}
+	if parts&hasPlaced != 0 {
+		w.times(hour, f.Placed)
+	}
+	if parts&hasFilled != 0 {
+		w.times(hour, f.Filled)
+	}
+	if parts&hasRouted != 0 {
+		w.distinct(hour, &f.Routed.Traders)
+		w.distinct(hour, &f.Routed.Orders)
+		w.Decimal(f.Routed.Value, f.Routed.Fee, f.Routed.BuilderFee)
+	}
+	if parts&hasLiquidatedLong != 0 {
+		w.liquidated(hour, &f.LiquidatedLong)
+	}
+	if parts&hasLiquidatedShort != 0 {
+		w.liquidated(hour, &f.LiquidatedShort)
+	}
+	if parts&hasFlows != 0 {
+		w.Int(f.Flows.Count)
+		w.Decimal(f.Flows.Perp, f.Flows.Spot)
+	}
+}
+
+func (w *writer) fills(hour int64, f *market.FillFacts) {
+	w.distinct(hour, &f.Orders)
+	for _, s := range [...]*market.FillSum{&f.Maker, &f.Taker} {
+		w.Int(s.Count)
+		w.Decimal(s.Value, s.Fee)
+	}
+}
+
+func (w *writer) times(hour int64, t market.OrderTimes) {
+	w.Int(t.Count, t.First-hour, t.Last-t.First)
+}
+
+func (w *writer) liquidated(hour int64, l *market.LiquidatedFacts) {
+	w.distinct(hour, &l.Orders)
+	w.Decimal(l.Value, l.Pnl)
+}
+
+func (w *writer) distinct(hour int64, d *market.Distinct) {
+	w.Int(d.First)
+	w.Length(len(d.Continued))
+	for _, c := range d.Continued {
+		w.Int((hour-c.Hour)/hourMs, c.N)
+	}
+}
+
+type reader struct{ packed.Reader }
+
+func (r *reader) facts(hour int64) (f market.Facts) {
+	parts := r.Uint()
+	r.Check(parts < hasFlows<<1)
+	if parts&hasClosed != 0 {
+		numbers, decimals := closedFigures(&f.Closed)
+		for _, n := range numbers {
+			*n = r.Int()
+		}
+		for _, d := range decimals {
+			*d = r.Decimal()
+		}
+	}
+	if parts&hasPerp != 0 {
+		f.Perp = r.fills(hour)
+	}
+	if parts&hasSpot != 0 {
+		f.Spot = r.fills(hour)
+	}
+	if parts&hasCoins != 0 {
+		for i := range r.Length(1) {
+			f.Coins = append(f.Coins, r.Text())
+			r.Check(i == 0 || f.Coins[i] > f.Coins[i-1])
+		}
+	}
+	if parts&hasPlaced != 0 {
+		f.Placed = r.times(hour)
+	}
+	if parts&hasFilled != 0 {
+		f.Filled = r.times(hour)
+	}
+	if parts&hasRouted != 0 {
+		f.Routed = market.RoutedFacts{Traders: r.distinct(hour), Orders: r.distinct(hour), Value: r.Decimal(), Fee: r.Decimal(), BuilderFee: r.Decimal()}
+	}
+	if parts&hasLiquidatedLong != 0 {
+		f.LiquidatedLong = r.liquidated(hour)
+	}
+	if parts&hasLiquidatedShort != 0 {
+		f.LiquidatedShort = r.liquidated(hour)
+	}
+	if parts&hasFlows != 0 {
+		f.Flows = market.FlowSum{Count: r.Int(), Perp: r.Decimal(), Spot: r.Decimal()}
+	}
+	return f
+}
+
+func (r *reader) fills(hour int64) (f market.FillFacts) {
+	f.Orders = r.distinct(hour)
+	for _, s := range [...]*market.FillSum{&f.Maker, &f.Taker} {
+		s.Count, s.Value, s.Fee = r.Int(), r.Decimal(), r.Decimal()
+	}
+	return f
+}
+
+func (r *reader) times(hour int64) (t market.OrderTimes) {
+	t.Count, t.First = r.Int(), hour+r.Int()
+	t.Last = t.First + r.Int()
+	return t
+}
+
+func (r *reader) liquidated(hour int64) market.LiquidatedFacts {
+	return market.LiquidatedFacts{Orders: r.distinct(hour), Value: r.Decimal(), Pnl: r.Decimal()}
+}
+
+func (r *reader) distinct(hour int64) (d market.Distinct) {
+	d.First = r.Int()
+	for i := range r.Length(2) {
+		c := market.Continued{Hour: hour - r.Int()*hourMs, N: r.Int()}
+		r.Check(i == 0 || c.Hour > d.Continued[i-1].Hour)
+		d.Continued = append(d.Continued, c)
+	}
+	return d
+}
