@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"hash/fnv"
-	"slices"
 	"strconv"
 	"time"
 
@@ -27,6 +26,7 @@ func (k *keeper) strategies(ctx context.Context, in catalog.StrategySignalsIn) (
 	if err != nil {
 		return out, err
 	}
+	supported := map[catalog.SupportedSignal]bool{} // of hundreds of coins there are thousands
 	for i := range listed.Pairs {
 		p := &listed.Pairs[i]
 		category := "spot"
@@ -35,7 +35,8 @@ func (k *keeper) strategies(ctx context.Context, in catalog.StrategySignalsIn) (
 		}
 		for _, s := range market.Strategies {
 			one := catalog.SupportedSignal{Strategy: s.Key, CoinType: p.Coin(), Category: category}
-			if p.Followed && pairs.HasStrategy(s.Key, &p.Pair) && !slices.Contains(out.SupportList, one) {
+			if p.Followed && pairs.HasStrategy(s.Key, &p.Pair) && !supported[one] {
+				supported[one] = true
 				out.SupportList = append(out.SupportList, one)
 			}
 		}
