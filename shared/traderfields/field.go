@@ -8,6 +8,7 @@
 package traderfields
 
 import (
+	"math/bits"
 	"slices"
 
 	"quotary/shared/market"
@@ -130,18 +131,46 @@ func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
 	if !known {
 		return 0, false
 	}
-	if f.Scale > 0 {
-		v = v.Mul(million).RoundHAZ(0)
+	return inUnits(v, f.Scale)
+}
+
+// inUnits is a value in units of 10^-scale, rounded half away from zero; known is false of what is
+// beyond [Most].
+func inUnits(v market.Decimal, scale int) (units int64, known bool) {
+	negative, hi, lo, places, ok := v.ToHiLo()
+	if !ok || hi != 0 { // it is long, as quotients are
+		n, err := v.Mul(market.DecimalFromInt(int64(powers[scale]))).RoundHAZ(0).Int64() //nolint:gosec // a scale is small
+		if err != nil || n > Most || n < -Most {
+			return 0, false
+		}
+		return n, true
 	}
-	units, err := v.Int64()
-	if err != nil || units > Most || units < -Most {
+	if digits := int(places) - scale; digits > 0 {
+		unit := powers[digits]
+		rest := lo % unit
+		if lo /= unit; rest >= unit-rest {
+			lo++
+		}
+	} else {
+		hi, lo = bits.Mul64(lo, powers[-digits])
+	}
+	if hi != 0 || lo > Most {
 		return 0, false
+	}
+	if units = int64(lo); negative { //nolint:gosec // it is at most Most
+		units = -units
 	}
 	return units, true
 }
 
-// million is how many units one is where a field has a scale: all have that of [market.RatioPlaces].
-var million = market.DecimalFromInt(1_000_000)
+// powers are those of ten, for each number of places that a decimal may have.
+var powers = func() (p [20]uint64) {
+	p[0] = 1
+	for i := 1; i < len(p); i++ {
+		p[i] = 10 * p[i-1]
+	}
+	return p
+}()
 
 // Column is a field in one of its periods.
 type Column struct {

@@ -111,7 +111,7 @@ func sharpe(c *positions) (decimal, bool) {
 		return decimal{}, false
 	}
 	n := big.NewInt(c.Rated)
-	s, q := units(c.Rates, million), units(c.Squares, million.Mul(million))
+	s, q := wholes(c.Rates, market.RatioPlaces), wholes(c.Squares, 2*market.RatioPlaces)
 	spread := new(big.Int).Sub(new(big.Int).Mul(n, q), new(big.Int).Mul(s, s))
 	if spread.Sign() <= 0 {
 		return decimal{}, false
@@ -128,8 +128,18 @@ func sharpe(c *positions) (decimal, bool) {
 	return market.Micros(root.Int64() * int64(s.Sign())).Decimal(), true
 }
 
-// units is how many units a decimal is of which one is so many.
-func units(d, one decimal) *big.Int {
-	n, _ := new(big.Int).SetString(d.Mul(one).RoundHAZ(0).String(), 10) // it is whole
+// wholes is a decimal in units of 10^-scale, of which it has no part.
+func wholes(d decimal, scale int) *big.Int {
+	negative, hi, lo, places, ok := d.ToHiLo()
+	if !ok || int(places) > scale {
+		one := market.DecimalFromInt(int64(powers[scale])) //nolint:gosec // a scale is small
+		n, _ := new(big.Int).SetString(d.Mul(one).RoundHAZ(0).String(), 10)
+		return n
+	}
+	n := new(big.Int).SetUint64(hi)
+	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo)).Mul(n, new(big.Int).SetUint64(powers[scale-int(places)]))
+	if negative {
+		n.Neg(n)
+	}
 	return n
 }
