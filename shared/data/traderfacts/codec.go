@@ -148,6 +148,22 @@ func (w *writer) distinct(hour int64, d *market.Distinct) {
 	}
 }
 
+func (w *writer) seen(day int64, s *market.SeenOrders) {
+	w.Length(len(s.Orders))
+	last := int64(0)
+	for _, o := range s.Orders {
+		w.Int(o.Oid - last)
+		last = o.Oid
+		for _, hour := range [...]int64{o.Filled, o.Liquidated} {
+			if hour == 0 {
+				w.Int(0)
+			} else {
+				w.Int((day + 24*hourMs - hour) / hourMs) // at least 1
+			}
+		}
+	}
+}
+
 type reader struct{ packed.Reader }
 
 func (r *reader) facts(hour int64) (f market.Facts) {
@@ -221,4 +237,19 @@ func (r *reader) distinct(hour int64) (d market.Distinct) {
 		d.Continued = append(d.Continued, c)
 	}
 	return d
+}
+
+func (r *reader) seen(day int64) (s market.SeenOrders) {
+	last := int64(0)
+	for range r.Length(3) {
+		last += r.Int()
+		o := market.SeenOrder{Oid: last}
+		for _, hour := range [...]*int64{&o.Filled, &o.Liquidated} {
+			if ago := r.Int(); ago != 0 {
+				*hour = day + (24-ago)*hourMs
+			}
+		}
+		s.Orders = append(s.Orders, o)
+	}
+	return s
 }

@@ -41,11 +41,23 @@ func point(body []byte) store.Point {
 }
 
 func TestStoredFacts(t *testing.T) {
-	datasettest.Codec[market.FactsByHour]{
-		Values: rapid.Map(did(), func(h market.FactsByHour) market.FactsByHour { return of(h, first+dayMs) }), // some things were seen the day before
-		Encode: func(h market.FactsByHour) []byte { return Append(nil, first+dayMs, h) },
-		Decode: func(b []byte) (market.FactsByHour, error) { return Decode(point(b)) },
-		Use:    func(h market.FactsByHour) { h.Within(first, first+2*dayMs) },
+	datasettest.Codec[Day]{
+		Values: rapid.Custom(func(t *rapid.T) (d Day) {
+			d.Hours = of(did().Draw(t, "did"), first+dayMs) // some things were seen the day before
+			other := market.FactsByHour{}
+			for range rapid.IntRange(0, 20).Draw(t, "fills") {
+				f := markettest.Fill().Draw(t, "fill")
+				f.Time = first + rapid.Int64Range(-9*dayMs, 2*dayMs-1).Draw(t, "at")
+				d.Seen.Fill(other, &f)
+			}
+			return d
+		}),
+		Encode: func(d Day) []byte { return Append(nil, first+dayMs, &d) },
+		Decode: func(b []byte) (Day, error) { return Decode(point(b)) },
+		Use: func(d Day) {
+			d.Hours.Within(first, first+2*dayMs)
+			d.Seen.Fill(d.Hours, &market.Fill{Coin: "BTC", Side: market.Buy, Time: first, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: 1})
+		},
 	}.Test(t)
 }
 
@@ -54,11 +66,11 @@ func TestTheRowsOfTheDaysAreWhatWasDone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hours, again := did().Draw(t, "did"), market.FactsByHour{}
 		for day := int64(first); day < first+3*dayMs; day += dayMs {
-			row := Row("0xaa", day+rapid.Int64Range(0, dayMs-1).Draw(t, "within the day"), of(hours, day))
+			row := Row("0xaa", day+rapid.Int64Range(0, dayMs-1).Draw(t, "within the day"), &Day{Hours: of(hours, day)})
 			if row.SeriesKey != At("0xaa", day).SeriesKey || row.Time.UnixMilli() != day {
 				t.Fatalf("the row of %d is %v at %s", day, row.SeriesKey, row.Time)
 			}
-			again.Merge(must.Get(Decode(row.Point))(t))
+			again.Merge(must.Get(Decode(row.Point))(t).Hours)
 		}
 		from := first + rapid.Int64Range(0, 71).Draw(t, "from")*hourMs
 		equal := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(market.Decimal.Equal)}
@@ -78,11 +90,12 @@ func BenchmarkRow(b *testing.B) {
 		}
 		hours.Complete(&market.CompletedTrade{Coin: "BTC", Long: true, Start: ms - 60_000, End: ms + 3, Tid: 7, Leverage: 20, Pnl: market.DecimalFromInt(12), MaxValue: market.DecimalFromInt(1500), OpenOrders: 1, CloseOrders: 1})
 	}
-	body := Append(nil, first+dayMs, hours)
+	did := Day{Hours: hours}
+	body := Append(nil, first+dayMs, &did)
 	b.Run("write", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Append(nil, first+dayMs, hours)
+			Append(nil, first+dayMs, &did)
 		}
 		b.ReportMetric(float64(len(body)), "bytes")
 	})

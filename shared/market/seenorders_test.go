@@ -1,0 +1,58 @@
+package market_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+)
+
+func TestOrdersThatAreSeenInTheOrderOfTimeCountOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const hours = 40
+		did := markettest.DidAtMost(30, rapid.Int64Range(markettest.Base, markettest.Base+hours*3_600_000)).Draw(t, "did")
+		slices.SortStableFunc(did.Fills, func(a, b market.Fill) int { return int(a.Time - b.Time) })
+		var seen market.SeenOrders
+		got := market.FactsByHour{}
+		for i := range did.Fills {
+			seen.Fill(got, &did.Fills[i])
+		}
+		fills := markettest.Deeds{Fills: did.Fills}
+		want, equal := fills.Facts(), cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(market.Decimal.Equal)}
+		if diff := cmp.Diff(want, got, equal); diff != "" {
+			t.Fatalf("(-all hours seen +the newest):\n%s", diff)
+		}
+	})
+}
+
+func TestAnOrderIsForgottenBehindAThousandOthers(t *testing.T) {
+	t.Parallel()
+	var seen market.SeenOrders
+	did := market.FactsByHour{}
+	fill := func(oid int64) {
+		seen.Fill(did, &market.Fill{Coin: "BTC", Side: market.Buy, Time: markettest.Base, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: oid})
+	}
+	count := func() int64 {
+		w := did.Within(0, market.MaxTime)
+		return w.Did.Perp.Orders.First
+	}
+	for oid := range int64(1000) {
+		fill(oid)
+	}
+	fill(0) // which is the newest again
+	if count() != 1000 {
+		t.Errorf("%d orders, want 1000", count())
+	}
+	fill(1000)
+	fill(0)
+	fill(1) // which was forgotten
+	if count() != 1002 || len(seen.Orders) != 1000 {
+		t.Errorf("%d orders, %d known: want 1002, and 1000", count(), len(seen.Orders))
+	}
+}
