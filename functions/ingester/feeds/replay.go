@@ -121,11 +121,11 @@ func (r *replay) wants(e *replayed) bool {
 
 // read reads what is stored.
 func (r *replay) read(ctx context.Context, f *Feeds) error {
-	from := time.UnixMilli(r.since)
+	from, oldest := time.UnixMilli(r.since), f.Now().Add(-r.back)
 	if r.since == 0 {
 		from = r.after.Fresh.When().Add(-arrivals.NotedAfter)
 		for _, name := range r.datasets() {
-			since, err := arrivals.Since(ctx, f.Series, name, &r.after)
+			since, err := arrivals.Since(ctx, f.Series, name, &r.after, oldest)
 			if err != nil {
 				return err
 			}
@@ -134,7 +134,6 @@ func (r *replay) read(ctx context.Context, f *Feeds) error {
 			}
 		}
 	}
-	oldest := f.Now().Add(-r.back)
 	if r.incomplete = from.Before(oldest.Add(-arrivals.NotedAfter)) || r.since > 0 && from.Before(oldest); from.Before(oldest) {
 		from = oldest
 	}

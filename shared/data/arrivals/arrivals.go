@@ -74,19 +74,33 @@ const mostMinutes = 16
 // NotedAfter is how long after it happened an event arrives at most that is not noted as late.
 const NotedAfter = time.Minute
 
-// Since is the time from which on a log is read for what came after a cursor.
-func Since(ctx context.Context, s *store.Series, name string, c *market.ArrivalCursor) (time.Time, error) {
-	since := c.Fresh.When().Add(-NotedAfter)
-	minutes, err := series.Read(ctx, s, name, market.Minute1, dataset.Range{From: market.Minute1.Start(min(c.Fresh, c.Late).When())})
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read how late events are: %w", err)
+// Since is the time from which on a log is read for what came after a cursor. Notes are read from a
+// time, back, on: of a cursor of any age there may be one for each minute. Where anything arrived late
+// before that and after the cursor, it is the beginning of 1970.
+func Since(ctx context.Context, s *store.Series, name string, c *market.ArrivalCursor, back time.Time) (time.Time, error) {
+	since, from := c.Fresh.When().Add(-NotedAfter), market.Minute1.Start(min(c.Fresh, c.Late).When())
+	if back = market.Minute1.Start(back); from.Before(back) {
+		earlier, err := notes(ctx, s, name, dataset.Range{From: from, To: back, Limit: 1})
+		if err != nil || len(earlier) > 0 {
+			return time.UnixMilli(0).UTC(), err
+		}
+		from = back
 	}
+	minutes, err := notes(ctx, s, name, dataset.Range{From: from})
 	for _, minute := range minutes {
 		if late := time.UnixMilli(minute.Value).UTC(); late.Before(since) {
 			since = late
 		}
 	}
-	return since, nil
+	return since, err
+}
+
+func notes(ctx context.Context, s *store.Series, name string, of dataset.Range) ([]dataset.Bucket[int64], error) {
+	minutes, err := series.Read(ctx, s, name, market.Minute1, of)
+	if err != nil {
+		return nil, fmt.Errorf("read how late events are: %w", err)
+	}
+	return minutes, nil
 }
 
 // StoredSource names the place up to which all is stored among the checkpoints.

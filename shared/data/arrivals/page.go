@@ -15,6 +15,8 @@ const (
 	readMost = 20_000
 	// ahead is how far the venue's clock may be ahead of the ingester's.
 	ahead = time.Minute
+	// notesFor is how far back a page reads how late events were.
+	notesFor = 7 * 24 * time.Hour
 	// settled is how long ago an event was stored that every reader finds.
 	settled = 2 * time.Second
 )
@@ -38,7 +40,7 @@ func Page[T any](ctx context.Context, s *store.Series, name string, c market.Arr
 	if until = min(until, market.ArrivalAt(until.When().Add(-settled))); until <= min(c.Fresh, c.Late) {
 		return nil, c, nil
 	}
-	since, err := Since(ctx, s, name, &c)
+	since, err := Since(ctx, s, name, &c, until.When().Add(-notesFor))
 	if err != nil {
 		return nil, c, err
 	}

@@ -85,3 +85,29 @@ func TestWhatArrivedIsPagedOnHoweverFarBackItHappened(t *testing.T) {
 		t.Errorf("the last page ends at %+v", cursor)
 	}
 }
+
+// What arrived late longer ago than notes are read for is found behind an older cursor.
+func TestWhatArrivedLateLongAgoIsPagedOn(t *testing.T) {
+	t.Parallel()
+	const name = "fills"
+	series := storetest.Open(t).Series
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	day := func(n int) time.Time { return start.AddDate(0, 0, n) }
+	log := []event{{day(-9).UnixMilli(), market.ArrivalAt(day(-9))}, {day(-5).UnixMilli(), market.ArrivalAt(day(1)) | 1}, {day(3).UnixMilli(), market.ArrivalAt(day(3))}}
+	late := Late{Series: series}
+	must.Do(t, late.Add(t.Context(), name, log[1].at, log[1].ms))
+	must.Do(t, SaveStored(t.Context(), series, market.ArrivalAt(day(30))))
+	rows := func(from time.Time) iter.Seq2[event, error] {
+		return func(yield func(event, error) bool) {
+			for _, e := range log {
+				if e.ms >= from.UnixMilli() && !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+	list, _, err := Page(t.Context(), series, name, market.CursorAt(name, market.ArrivalAt(day(0))), 7, rows, func(e *event) (market.Arrival, int64) { return e.at, e.ms })
+	if err != nil || !slices.Equal(list, log[1:]) {
+		t.Errorf("%v, %v, want %v", list, err, log[1:])
+	}
+}
