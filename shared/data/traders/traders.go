@@ -1,0 +1,107 @@
+// Package traders is the table of all traders: one row each, with every figure of
+// [traderfields.Columns] and the perpetuals that it traded, in each period. It is kept as Parquet
+// files (package tablefile), of which a view, the manifest, names those of the newest version.
+package traders
+
+import (
+	"quotary/shared/store"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/traderfields"
+)
+
+// Name of the view that names the files, and of what their keys begin with.
+const Name = "traders"
+
+// Newest is how the manifest is stored. It changes every five minutes.
+var Newest = store.ViewType[tablefile.Manifest]{Name: Name}
+
+// Trader is one row of the table.
+type Trader struct {
+	Address table.Address
+	traderfields.Trader
+}
+
+var (
+	figures = traderfields.Columns()
+	columns = columnsOf(figures)
+	places  = placesOf(columns)
+)
+
+// coinPeriods are the periods of which it is known what was traded, each a column of sets behind those
+// of the figures.
+var coinPeriods = [...]traderfields.Period{traderfields.Day, traderfields.Week, traderfields.Month, traderfields.AllTime}
+
+// coinsName is the name of these columns, with the suffix of a period.
+const coinsName = "coins"
+
+func columnsOf(figures []traderfields.Column) (all []tablefile.Column) {
+	for _, c := range figures {
+		all = append(all, tablefile.Column{Name: c.Name(), Kind: kindOf(c.Field.Kind), Scale: c.Field.Scale})
+	}
+	for _, p := range coinPeriods {
+		all = append(all, tablefile.Column{Name: coinsName + p.Suffix(), Kind: tablefile.Names})
+	}
+	return all
+}
+
+func kindOf(k traderfields.Kind) tablefile.Kind {
+	switch k {
+	case traderfields.Money:
+		return tablefile.Money
+	case traderfields.Ratio:
+		return tablefile.Ratio
+	case traderfields.Date:
+		return tablefile.Date
+	case traderfields.Count, traderfields.Text: // texts are in no column
+	}
+	return tablefile.Count
+}
+
+func placesOf(columns []tablefile.Column) map[string]int {
+	places := make(map[string]int, len(columns))
+	for i, c := range columns {
+		places[c.Name] = i
+	}
+	return places
+}
+
+// Columns are those of the files, in their order. They are not to be changed.
+func Columns() []tablefile.Column { return columns }
+
+// Column is the place of a column; false for a name that none has. Those of periods have its suffix:
+// totalPnl7d, coins30d.
+func Column(name string) (place int, ok bool) {
+	place, ok = places[name]
+	return place, ok
+}
+
+// Part is what a file of these traders is made of. Each figure is made when its column is written.
+func Part(traders []Trader) *tablefile.Part {
+	p := &tablefile.Part{Addresses: make([]table.Address, len(traders))}
+	for i := range traders {
+		p.Addresses[i] = traders[i].Address
+	}
+	p.Values = func(column int) ([]int64, table.Bits, error) {
+		values, known := make([]int64, len(traders)), table.NewBits(len(traders))
+		of := figures[column]
+		for i := range traders {
+			if v, ok := of.Field.Figure(&traders[i].Trader, of.Period); ok {
+				values[i] = v
+				known.Set(i)
+			}
+		}
+		return values, known, nil
+	}
+	p.Names = func(column int) ([][]string, error) {
+		names := make([][]string, len(traders))
+		period := coinPeriods[column-len(figures)]
+		for i := range traders {
+			if w := traders[i].Did[period]; w != nil {
+				names[i] = w.Did.Coins
+			}
+		}
+		return names, nil
+	}
+	return p
+}
