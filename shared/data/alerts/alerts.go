@@ -1,10 +1,11 @@
 // Package alerts holds the alerts of sub-keys, and what of them has gone off.
 //
 // An alert is a document of its sub-key, found by an id that follows from its pair and type:
-// asking for the same alert again is asking for the one that is there. Which sub-keys have any is
-// said by small documents in [shards] partitions, of which one gets a new revision with each change
-// of its sub-key's alerts: by those the ingester finds what has changed. So no sub-key writes an
-// item that another depends on, and no partition has more than a part of all.
+// asking for the same alert again is asking for the one that is there. Which sub-keys of a distributor
+// have any is said by small documents, of which one gets a new revision with each change of its
+// sub-key's alerts: by those the ingester finds what has changed. Which distributors have such is said
+// by one document of each, which an instance writes once. So no request of one distributor writes an
+// item or a partition that those of another depend on, but for that document.
 //
 // What went off is a log by sub-key: a row is named by its alert and by the candle that brought it
 // about, so that it is one however often the candle is looked at.
@@ -17,9 +18,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strconv"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/lru"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -34,12 +39,17 @@ const MostRemark = 256
 const Name = "firedalerts"
 
 const (
-	kind       = "alerts"
-	owners     = "alert owners"
-	shards     = 16
+	kind         = "alerts"
+	owners       = "alert owners"       // by distributor
+	distributors = "alert distributors" // of all
+	all          = "all"
+
 	largest    = 1024 // bytes of a document
 	keptFor    = 30 * 24 * time.Hour
 	mostListed = 100
+
+	remembered = 1000 // distributors that an instance knows to be listed
+	atOnce     = 16   // distributors whose owners are read at a time
 )
 
 // Alert is what a sub-key waits for.
@@ -62,14 +72,16 @@ func IDOf(pair string, of market.AlertType) int64 {
 
 // Store holds the alerts. It is safe for concurrent use.
 type Store struct {
-	alerts, owners *store.Documents
+	alerts, owners, distributors *store.Documents
+	listed                       lru.Cache[string, bool] // distributors
 }
 
 // Open returns the alerts in documents, which open opens.
 func Open(open func(kind string, limits store.DocumentLimits) *store.Documents) *Store {
 	return &Store{
 		alerts: open(kind, store.DocumentLimits{Bytes: largest, Count: Most}),
-		owners: open(owners, store.DocumentLimits{Bytes: largest}),
+		owners: open(owners, store.DocumentLimits{Bytes: largest}), distributors: open(distributors, store.DocumentLimits{Bytes: largest}),
+		listed: lru.Cache[string, bool]{Size: remembered},
 	}
 }
 
@@ -117,13 +129,13 @@ func (s *Store) Remove(ctx context.Context, distributor, key string, id int64) e
 	for _, err := range s.alerts.List(ctx, key) {
 		return err // one is left, or it is not known
 	}
-	return s.unlist(ctx, key, revision)
+	return s.unlist(ctx, distributor, key, revision)
 }
 
 // unlist takes a sub-key whose alerts are all gone out of those that have any, unless they have
 // changed since a revision.
-func (s *Store) unlist(ctx context.Context, key, revision string) error {
-	err := s.owners.Delete(ctx, shardOf(key), key, revision)
+func (s *Store) unlist(ctx context.Context, distributor, key, revision string) error {
+	err := s.owners.Delete(ctx, distributor, key, revision)
 	if errors.Is(err, store.ErrDocumentChanged) || errors.Is(err, store.ErrNoDocument) {
 		return nil
 	}
@@ -140,7 +152,7 @@ func (s *Store) Forget(ctx context.Context, key string, owner Owner) error {
 			return err
 		}
 	}
-	return s.unlist(ctx, key, owner.Revision)
+	return s.unlist(ctx, owner.Distributor, key, owner.Revision)
 }
 
 // List returns the alerts of a sub-key, by id.
@@ -163,37 +175,44 @@ func (s *Store) List(ctx context.Context, key string) (list []Alert, err error) 
 
 // changed says that the alerts of a sub-key are others, by a new revision.
 func (s *Store) changed(ctx context.Context, distributor, key string) (revision string, err error) {
-	return s.owners.Set(ctx, shardOf(key), key, dataset.JSON(Owner{Distributor: distributor}))
+	if _, ok := s.listed.Get(distributor); !ok {
+		if _, err := s.distributors.Set(ctx, all, distributor, dataset.JSON(struct{}{})); err != nil {
+			return "", err
+		}
+		s.listed.Set(distributor, true)
+	}
+	return s.owners.Set(ctx, distributor, key, dataset.JSON(struct{}{}))
 }
 
 // Owner is a sub-key that has alerts.
 type Owner struct {
-	Distributor string `json:"distributor"`
-	Revision    string `json:"-"` // another one whenever its alerts are others
+	Distributor string
+	Revision    string // another one whenever its alerts are others
 }
 
 // Owners returns the sub-keys that have alerts.
 func (s *Store) Owners(ctx context.Context) (map[string]Owner, error) {
-	all := map[string]Owner{}
-	for shard := range shards {
-		for doc, err := range s.owners.List(ctx, strconv.Itoa(shard)) {
+	var mu sync.Mutex
+	found := map[string]Owner{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for of, err := range s.distributors.List(ctx, all) {
+		group.Go(func() error {
 			if err != nil {
-				return nil, err
+				return err
 			}
-			owner := Owner{Revision: doc.Revision}
-			if err := json.Unmarshal(doc.Body, &owner); err != nil {
-				return nil, fmt.Errorf("read who has alerts: %w", err)
+			for doc, err := range s.owners.List(ctx, of.ID) {
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				found[doc.ID] = Owner{of.ID, doc.Revision}
+				mu.Unlock()
 			}
-			all[doc.ID] = owner
-		}
+			return nil
+		})
 	}
-	return all, nil
-}
-
-func shardOf(key string) string {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(key))
-	return strconv.Itoa(int(h.Sum32() % shards))
+	return found, group.Wait()
 }
 
 // Fired is an alert that went off with a candle.
