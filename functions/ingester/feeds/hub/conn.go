@@ -30,6 +30,7 @@ type conn struct {
 	bytes     int               // of replies and events, late ones too
 	pushed    int64             // place of the newest event that was queued and is not late
 	held      int               // how much is about to be replayed, or being
+	rested    time.Duration     // for how long the connection has rested meanwhile
 	awaited   map[string]uint64 // topics of [Hub.Await]: the turn of that
 	sent      uint64
 	discarded uint64
@@ -155,7 +156,9 @@ func (c *conn) isClosed() bool {
 // end says that what is replayed was sent, or never will be. The caller holds c.mu.
 func (c *conn) end(it *item) {
 	if it.replay != nil {
-		c.held--
+		if c.held--; c.held == 0 {
+			c.rested = 0
+		}
 		it.replay.done()
 		it.replay = nil
 	}
@@ -469,6 +472,18 @@ func (c *conn) undelivered(it item, err error) (rest bool) {
 		c.advance(it)
 	}
 	return true
+}
+
+// keepsWaiting notes a rest, and reports whether the connection has rested for too long while
+// something is replayed to it, for which others wait.
+func (c *conn) keepsWaiting(rest time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == 0 {
+		return false
+	}
+	c.rested += rest
+	return c.rested > c.hub.config.ReplayRest
 }
 
 // keep puts a frame back before all that waits.

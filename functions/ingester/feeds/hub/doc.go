@@ -48,7 +48,9 @@
 // that the frame was not delivered: it is tried again after a rest that grows
 // with each failure. An event that was refused [Config.Tries] times counts as
 // discarded; a reply is tried until it is
-// delivered, as a client takes what follows it for something else without it.
+// delivered, as a client takes what follows it for something else without it. A connection
+// that rests for [Config.ReplayRest] while something is replayed to it is removed: others wait
+// for their turn.
 // [ErrRejected] says that it never will be: it counts as discarded, whatever it was.
 // After any other error nobody knows whether the frame arrived: states and snapshots
 // are sent again, since that changes nothing; an event or reply is not, since it

@@ -40,7 +40,7 @@ var (
 	// ErrRejected says that a frame will never be delivered, though others may.
 	ErrRejected = errors.New("frame rejected")
 	// ErrOverflow says that a connection let too many replies wait, which unlike
-	// events cannot be dropped.
+	// events cannot be dropped, or what is replayed to it for too long.
 	ErrOverflow = errors.New("too many replies waiting")
 	// ErrFinished says that all was sent to a connection that was to end then.
 	ErrFinished = errors.New("connection finished")
@@ -132,6 +132,7 @@ type Config struct {
 	Queue       int           // events, late ones, and replies that wait for a connection: 1024 of each
 	QueueBytes  int           // bytes of events and replies that wait for a connection: 1 MiB
 	Tries       int           // how often an event is sent that is refused with ErrBusy: 5
+	ReplayRest  time.Duration // for how long a connection may rest in all while something is replayed to it: 30 s
 }
 
 func (c *Config) defaults() {
@@ -150,6 +151,9 @@ func (c *Config) defaults() {
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = 5 * time.Second
+	}
+	if c.ReplayRest <= 0 {
+		c.ReplayRest = 30 * time.Second
 	}
 	if c.Topic == nil {
 		c.Topic = func(string) Topic { return Topic{} }

@@ -196,7 +196,12 @@ func (s *sender) finish(ctx context.Context, c *conn, it item, err error) bool {
 	case !c.undelivered(it, err):
 		return true
 	}
-	next := time.Now().Add(s.hub.rest.Delay(c.rests))
+	rest := s.hub.rest.Delay(c.rests)
+	if c.keepsWaiting(rest) {
+		s.hub.drop(c, ErrOverflow)
+		return false
+	}
+	next := time.Now().Add(rest)
 	c.rests++
 	c.failing = true
 	s.hub.timers.add(next, func(time.Time) { s.hub.ready.put(c) })
