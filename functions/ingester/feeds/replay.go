@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quotary/functions/ingester/feeds/hub"
@@ -82,6 +83,8 @@ type replay struct {
 	most     int
 	back     time.Duration
 
+	floor atomic.Int64 // ms: of what happened since there are as many as are shown; 0: of nothing
+
 	mu         sync.Mutex
 	events     []replayed
 	seen       map[any]bool // keys of the events at the last cut
@@ -155,6 +158,9 @@ func (r *replay) readOne(ctx context.Context, subject string, from time.Time) er
 		if err != nil {
 			return fmt.Errorf("read what came after a cursor: %w", err)
 		}
+		if e.ms < r.floor.Load() {
+			break
+		}
 		if r.wants(&e) {
 			list = append(list, e)
 		}
@@ -194,6 +200,8 @@ func (r *replay) sort() {
 func (r *replay) bound() {
 	if n := len(r.events) - r.most; n > 0 {
 		r.events, r.incomplete = append(r.events[:0], r.events[n:]...), true
+		place := r.events[0].place()
+		r.floor.Store(place.When().UnixMilli())
 	}
 }
 

@@ -467,3 +467,45 @@ func TestWhatHasEndedIsNotRead(t *testing.T) {
 		t.Errorf("%d reads, want one", n)
 	}
 }
+
+// Of many addresses no more is read than is shown, and a little of each.
+func TestWhatIsNotShownIsNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	const addresses, each = 200, 1000
+	now := f.Now()
+	busy := &busyAccounts{replayer: f.publishers[string(channel.FeedFills)].(replayer), newest: now.UnixMilli(), each: each}
+	names := make([]string, addresses)
+	for i := range names {
+		names[i] = fmt.Sprint("address ", i)
+	}
+	r := newReplay(string(channel.FeedFills), busy.replayer, channel.Resume{Since: now.Add(-time.Hour).UnixMilli()}, names)
+	r.replayer = busy
+	must.Do(t, r.read(t.Context(), f))
+	if len(r.events) != addressReplayMost || !r.incomplete || r.events[0].ms < busy.newest-2*addressReplayMost/addresses*1000 {
+		t.Errorf("%d events from %d on, incomplete %t", len(r.events), r.events[0].ms-busy.newest, r.incomplete)
+	}
+	if n := busy.read.Load(); n > addresses*each/4 {
+		t.Errorf("%d events were read, of %d", n, addresses*each)
+	}
+}
+
+// busyAccounts have an event a second each.
+type busyAccounts struct {
+	replayer
+	newest int64 // ms
+	each   int
+	read   atomic.Int64
+}
+
+func (b *busyAccounts) replayed(_ context.Context, about string, _ time.Time) iter.Seq2[replayed, error] {
+	return func(yield func(replayed, error) bool) {
+		for i := range b.each {
+			ms := b.newest - int64(i)*1000
+			if b.read.Add(1); !yield(replayed{about: about, key: fmt.Sprint(about, ms), ms: ms}, nil) {
+				return
+			}
+		}
+	}
+}
