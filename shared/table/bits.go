@@ -46,6 +46,13 @@ func (b Bits) andNot(other Bits) {
 	}
 }
 
+// andSame leaves the rows in which two other sets, which may have room for more, do not differ.
+func (b Bits) andSame(one, other Bits) {
+	for w := range b {
+		b[w] &^= one[w] ^ other[w]
+	}
+}
+
 // or adds the rows of another set, which has room for no more.
 func (b Bits) or(other Bits) {
 	for w, word := range other {

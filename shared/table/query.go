@@ -159,7 +159,7 @@ type worker struct {
 	first firsts
 
 	rows, other [blockWords]uint64 // bits, as [Bits] are
-	counts      []uint16
+	counts      counters
 	keys        []int64
 }
 

@@ -8,32 +8,37 @@ import (
 
 // SetBlock is a column of sets of names, of at most [BlockRows] rows. The zero value has no rows.
 type SetBlock struct {
+	rows    int
 	members map[string]members
-	counts  Block // to how many sets each row belongs
+	counts  counters // to how many sets each row belongs
 }
 
 // NewSetBlock makes a block of rows of which the members of each set are told by its name,
 // ascending and each once.
 func NewSetBlock(rows int, sets map[string][]uint16) (SetBlock, error) {
-	b := SetBlock{members: make(map[string]members, len(sets))}
-	counts := make([]int64, rows)
+	b := SetBlock{rows: rows, members: make(map[string]members, len(sets))}
+	if rows > BlockRows {
+		return SetBlock{}, fmt.Errorf("a block has at most %d rows, not %d", BlockRows, rows)
+	}
+	one := NewBits(BlockRows)
 	for name, list := range sets {
 		for i, row := range list {
 			if int(row) >= rows || i > 0 && row <= list[i-1] {
 				return SetBlock{}, fmt.Errorf("member %d of set %q is row %d of %d", i, name, row, rows)
 			}
-			counts[row]++
 		}
-		b.members[name] = membersOf(list)
+		m := membersOf(list)
+		b.members[name] = m
+		clear(one)
+		m.addTo(one)
+		b.counts.add(one)
 	}
-	var err error
-	b.counts, err = NewBlock(counts, nil)
-	return b, err
+	return b, nil
 }
 
 // Bytes is about what the block takes in memory.
 func (b *SetBlock) Bytes() int {
-	n := b.counts.Bytes()
+	n := 128 + len(b.counts)*BlockRows/8
 	for name, m := range b.members {
 		n += 64 + len(name) + 2*len(m.positions) + 8*len(m.rows)
 	}
@@ -52,7 +57,7 @@ func (b *SetBlock) Has(row int, name string) bool {
 
 // Names lists of each row the sets that it belongs to.
 func (b *SetBlock) Names() [][]string {
-	rows := make([][]string, b.counts.rows)
+	rows := make([][]string, b.rows)
 	for _, name := range slices.Sorted(maps.Keys(b.members)) {
 		m := b.members[name]
 		for _, row := range m.positions {
@@ -128,22 +133,50 @@ func (w *worker) set(f *SetFilter, b *SetBlock, rows Bits) {
 	}
 }
 
-// only counts to how many of the named sets each row belongs: to no other, where that is all.
+// only leaves the rows that belong to as many of the named sets as to all: to no other. The named
+// ones that a row belongs to are never more.
 func (w *worker) only(f *SetFilter, b *SetBlock, rows Bits) {
-	if w.counts == nil {
-		w.counts = make([]uint16, BlockRows)
+	for i := range w.counts {
+		clear(w.counts[i])
 	}
-	clear(w.counts)
 	for _, name := range f.Names {
 		m := b.members[name]
-		for _, r := range m.positions {
-			w.counts[r]++
-		}
-		m.rows.each(func(row int) { w.counts[row]++ })
+		clear(w.other[:])
+		m.addTo(w.other[:])
+		w.counts.add(w.other[:])
 	}
-	rows.each(func(row int) {
-		if all, _ := b.counts.At(row); w.counts[row] == 0 || int64(w.counts[row]) != all {
-			rows.remove(row)
+	rows.and(w.counts.any())
+	for i, bit := range b.counts {
+		if i < len(w.counts) {
+			rows.andSame(w.counts[i], bit)
+		} else {
+			rows.andNot(bit)
 		}
-	})
+	}
+}
+
+// counters count to how many sets each row of a block belongs: of each bit of the numbers, the lowest
+// first, the rows in whose number it is. So 64 rows are counted at once.
+type counters []Bits
+
+// add counts one more of some rows.
+func (c *counters) add(rows Bits) {
+	for w, carry := range rows {
+		for i := 0; carry != 0; i++ {
+			if i == len(*c) {
+				*c = append(*c, NewBits(BlockRows))
+			}
+			bit := &(*c)[i][w]
+			*bit, carry = *bit^carry, *bit&carry
+		}
+	}
+}
+
+// any are the rows whose number is not 0.
+func (c counters) any() Bits {
+	rows := NewBits(BlockRows)
+	for _, bit := range c {
+		rows.or(bit)
+	}
+	return rows
 }
