@@ -46,8 +46,8 @@ type codes interface {
 	bytes() int
 	// keep clears the bits of those rows whose codes are not between low and high.
 	keep(low, high uint64, rows Bits)
-	// each calls f with the indexes of those codes that are between low and high, or outside.
-	each(low, high uint64, outside bool, f func(i int))
+	// mark sets the bits of the positions of those codes that are between low and high, or outside.
+	mark(low, high uint64, outside bool, positions []uint16, rows Bits)
 }
 
 // NewBlock makes a block of values. Those that are not in known are not known; a nil known says
@@ -223,14 +223,15 @@ func (b *Block) keepCodes(low, high uint64, rows Bits) {
 		b.codes.keep(low, high, rows)
 		return
 	}
-	if low <= b.common && b.common <= high {
-		b.codes.each(low, high, true, func(i int) { rows.remove(int(b.positions[i])) })
-		return
-	}
 	var words [blockWords]uint64
-	passed := Bits(words[:])
-	b.codes.each(low, high, false, func(i int) { passed.Set(int(b.positions[i])) })
-	rows.and(passed)
+	marked := Bits(words[:])
+	if outside := low <= b.common && b.common <= high; outside {
+		b.codes.mark(low, high, outside, b.positions, marked)
+		rows.andNot(marked)
+	} else {
+		b.codes.mark(low, high, outside, b.positions, marked)
+		rows.and(marked)
+	}
 }
 
 type code interface {
@@ -277,11 +278,13 @@ func (d dense[C]) keep(low, high uint64, rows Bits) {
 	}
 }
 
-func (d dense[C]) each(low, high uint64, outside bool, f func(i int)) {
+func (d dense[C]) mark(low, high uint64, outside bool, positions []uint16, rows Bits) {
 	from, width := C(low), C(high-low) //nolint:gosec // both are codes of the block
-	for i, c := range d {
-		if (c-from > width) == outside {
-			f(i)
+	for i, at := range positions {
+		var marked uint64 // as in keep
+		if (d[i]-from > width) == outside {
+			marked = 1
 		}
+		rows[at/wordBits] |= marked << (at % wordBits)
 	}
 }
