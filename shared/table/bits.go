@@ -16,8 +16,6 @@ func (b Bits) Has(row int) bool { return b[row/wordBits]>>(row%wordBits)&1 != 0 
 // Set adds a row.
 func (b Bits) Set(row int) { b[row/wordBits] |= 1 << (row % wordBits) }
 
-func (b Bits) remove(row int) { b[row/wordBits] &^= 1 << (row % wordBits) }
-
 // fill makes it the first n rows.
 func (b Bits) fill(n int) {
 	for w := range b {
