@@ -18,6 +18,7 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/arrivals"
 	"quotary/shared/data/bookdepth"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/datatest"
@@ -30,6 +31,7 @@ import (
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/news"
 	"quotary/shared/data/openinterest"
+	"quotary/shared/data/orders"
 	"quotary/shared/data/pairbooks"
 	"quotary/shared/data/pairchanges"
 	"quotary/shared/data/pairpast"
@@ -65,6 +67,9 @@ const (
 	dearestFile = "testdata/dearest.json"
 	smallFile   = "testdata/dearest_small.json"
 )
+
+// lateAgo is how long before now a cursor is behind which something is late.
+const lateAgo = time.Hour
 
 // gateReads is what the gate reads of each request: its key and its distributor.
 const gateReads = 2
@@ -228,6 +233,9 @@ func dearest(e *catalog.Endpoint, now int64) []apitest.Request {
 		switch { // what only this endpoint asks for
 		case strings.Contains(e.Path, "/completed-position-") && p.Name == "endTime":
 			all[i] = []any{now}
+		case field.Type == reflect.TypeFor[catalog.EventCursor](): // before something late of long ago
+			frame := market.CursorAt("", market.ArrivalAt(time.UnixMilli(now).Add(-lateAgo)))
+			all[i] = []any{nil, frame.Text()}
 		case e == catalog.LiquidationSums.Endpoint && p.Name == "coinKey":
 			all[i] = []any{"bitcoin"}
 		case e == catalog.CommonKlines.Endpoint && p.Name == "symbol":
@@ -469,6 +477,11 @@ func (w busyWorld) fill(c *costs, now int64) {
 		minute = append(minute, market.Candle{OpenTime: market.Minute1.StartMs(now) - int64(n)*60_000, Trades: 5, Size: one, Amount: one, Open: one, High: one, Low: one, Close: one})
 	}
 	closed[w.rows-1].Start = at(0) // the last one was held all the time
+	arrived := time.UnixMilli(now).Add(time.Minute - lateAgo)
+	for _, name := range []string{fills.Name, orders.OtherName} { // something of the oldest day has come late
+		must.Do(c.t, (&arrivals.Late{Series: series}).Add(c.t.Context(), name, market.ArrivalAt(arrived), at(0)))
+	}
+	must.Do(c.t, arrivals.SaveStored(c.t.Context(), series, market.ArrivalAt(time.UnixMilli(now))))
 	storetest.PutLog(c.t, log, fills.Name, fills.AppendRows, filled...)
 	datatest.PutOrders(c.t, log, placed...)
 	storetest.PutLog(c.t, log, ledgers.Name, ledgers.AppendRows, moved...)
