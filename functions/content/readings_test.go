@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -68,9 +69,18 @@ func TestReadingsOfCoins(t *testing.T) {
 	for name, body := range map[string]map[string]any{
 		"ai-coins":    {"coinKeys": []string{"bitcoin", "pepe"}, "language": "EN"},
 		"ai-coins-cn": {"coinKeys": []string{"pepe", "bitcoin"}},
-		"ai-coins-tc": {"coinKeys": []string{"bitcoin", "pepe"}, "language": "tc"},
+		"ai-coins-tc": {"coinKeys": []string{"bitcoin", "pepe"}, "language": "TC"},
 	} {
-		t.Run(name, func(t *testing.T) { w.Call(t, w.SubKey, http.MethodPost, readingsPath, body).Golden(t, name) })
+		t.Run(name, func(t *testing.T) {
+			answer := w.Call(t, w.SubKey, http.MethodPost, readingsPath, body)
+			answer.Golden(t, name)
+			if language, ok := body["language"].(string); ok {
+				small := w.Call(t, w.SubKey, http.MethodPost, readingsPath, map[string]any{"coinKeys": body["coinKeys"], "language": strings.ToLower(language)})
+				if !bytes.Equal(small.Body, answer.Body) {
+					t.Errorf("in small letters the language is answered %s, want %s", small.Body, answer.Body)
+				}
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/big"
 	"net/http"
@@ -124,7 +125,14 @@ func TestGainers(t *testing.T) {
 	w := newWorld(t)
 	w.fill(t)
 	w.Get(t, w.SubKey, base+"/top-gainer").Golden(t, "top-gainer")
-	w.Call(t, w.SubKey, http.MethodPost, base+"/top-gainer", map[string]any{"us_stock": true, "hk_stock": "false", "limit": "1"}).Golden(t, "top-gainer-post")
+	post := func(body map[string]any) apitest.Answer {
+		return w.Call(t, w.SubKey, http.MethodPost, base+"/top-gainer", body)
+	}
+	answer := post(map[string]any{"us_stock": true, "hk_stock": false, "limit": 1})
+	answer.Golden(t, "top-gainer-post")
+	if texts := post(map[string]any{"us_stock": true, "hk_stock": "false", "limit": "1"}); !bytes.Equal(texts.Body, answer.Body) {
+		t.Errorf("parameters as texts are answered %s, want %s", texts.Body, answer.Body)
+	}
 	for query, want := range map[string]string{
 		"?limit=30":                     "ACME 0999 COIN",
 		"?us_stock=true&hk_stock=true":  "ACME 0999 COIN",
