@@ -136,7 +136,7 @@ func TestDuckDBSeesTheColumnsOfEachDataset(t *testing.T) {
 		fills.Name: key + "coin VARCHAR, side VARCHAR, px VARCHAR, sz VARCHAR, dir VARCHAR, start_position VARCHAR, closed_pnl VARCHAR, fee VARCHAR, fee_token VARCHAR, " +
 			"crossed BOOLEAN, hash VARCHAR, oid BIGINT, tid BIGINT, cloid VARCHAR, builder VARCHAR, builder_fee VARCHAR, twap_id BIGINT, liquidated_user VARCHAR",
 		orders.FilledName: order, orders.OtherName: order,
-		ledgers.Name: key + "hash VARCHAR, type VARCHAR, usdc VARCHAR, fee VARCHAR, delta VARCHAR",
+		ledgers.Name: key + "hash VARCHAR, type VARCHAR, funds VARCHAR, usdc VARCHAR, fee VARCHAR, value VARCHAR, delta VARCHAR",
 	} {
 		got := rowsOf(t, db, `SELECT column_name || ' ' || column_type FROM (DESCRIBE SELECT * FROM read_parquet('%s/archive/%s/*/*.parquet'))`, folder, dataset)
 		if diff := cmp.Diff(strings.Split(want+", date DATE", ", "), got); diff != "" {
