@@ -21,8 +21,8 @@ type SeenOrder struct {
 // mostSeenOrders bounds the orders that are known.
 const mostSeenOrders = 1000
 
-// Fill takes a fill of the account into what it did. Fills come in the order of time; one that does
-// not counts in its hour, and as another order where it is of an hour before the last one of its own.
+// Fill takes a fill of the account into what it did. Fills come in the order of time: of an order the
+// newest hour alone is known, and of those that come late for it each counts as the first of its hour.
 func (s *SeenOrders) Fill(did FactsByHour, f *Fill) {
 	at := len(s.Orders) - 1
 	for at >= 0 && s.Orders[at].Oid != f.Oid {

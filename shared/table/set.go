@@ -111,41 +111,40 @@ const (
 )
 
 func (w *worker) set(f *SetFilter, b *SetBlock, rows Bits) {
-	union := func(names ...string) Bits {
-		clear(w.other[:])
-		for _, name := range names {
-			m := b.members[name]
-			m.addTo(w.other[:])
-		}
-		return w.other[:]
-	}
 	switch f.Kind {
 	case Any:
-		rows.and(union(f.Names...))
+		rows.and(w.union(b, f.Names...))
 	case None:
-		rows.andNot(union(f.Names...))
+		rows.andNot(w.union(b, f.Names...))
 	case All:
 		for _, name := range f.Names {
-			rows.and(union(name))
+			rows.and(w.union(b, name))
 		}
 	case Only:
-		w.only(f, b, rows)
+		rows.and(w.union(b, f.Names...))
+		w.notOthers(f, b, rows)
 	}
 }
 
-// only leaves the rows that belong to as many of the named sets as to all: to no other. The named
+// union are the rows that belong to one of some sets at least, until the next one is made.
+func (w *worker) union(b *SetBlock, names ...string) Bits {
+	clear(w.other[:])
+	for _, name := range names {
+		m := b.members[name]
+		m.addTo(w.other[:])
+	}
+	return w.other[:]
+}
+
+// notOthers leaves the rows that belong to as many of the named sets as to all: to no other. The named
 // ones that a row belongs to are never more.
-func (w *worker) only(f *SetFilter, b *SetBlock, rows Bits) {
+func (w *worker) notOthers(f *SetFilter, b *SetBlock, rows Bits) {
 	for i := range w.counts {
 		clear(w.counts[i])
 	}
 	for _, name := range f.Names {
-		m := b.members[name]
-		clear(w.other[:])
-		m.addTo(w.other[:])
-		w.counts.add(w.other[:])
+		w.counts.add(w.union(b, name))
 	}
-	rows.and(w.counts.any())
 	for i, bit := range b.counts {
 		if i < len(w.counts) {
 			rows.andSame(w.counts[i], bit)
@@ -170,13 +169,4 @@ func (c *counters) add(rows Bits) {
 			*bit, carry = *bit^carry, *bit&carry
 		}
 	}
-}
-
-// any are the rows whose number is not 0.
-func (c counters) any() Bits {
-	rows := NewBits(BlockRows)
-	for _, bit := range c {
-		rows.or(bit)
-	}
-	return rows
 }

@@ -34,10 +34,10 @@ func (p Period) Suffix() string {
 	return map[Period]string{AllTime: "", Day: "1d", Week: "7d", Month: "30d"}[p]
 }
 
-var (
-	allPeriods = []Period{Day, Week, Month, AllTime}
-	fillPeriod = []Period{Day, Week, Month}
-)
+// Periods are all of them. They are not to be changed.
+var Periods = []Period{Day, Week, Month, AllTime}
+
+var fillPeriod = []Period{Day, Week, Month}
 
 // Kind is what a figure is.
 type Kind string

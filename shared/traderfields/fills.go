@@ -42,7 +42,7 @@ var orderFields = func() []Field {
 		row[times]{"oaLastOrderAt", Date, Greatest, "When the last order was placed.", lastAt},
 		row[times]{"oaOrderCount", Count, Sum, "Number of orders that were placed.", func(o *times) (decimal, bool) { return number(o.Count) }},
 	)
-	filled := group("filled orders", allPeriods, did(func(f *market.Facts) *times { return &f.Filled }),
+	filled := group("filled orders", Periods, did(func(f *market.Facts) *times { return &f.Filled }),
 		row[times]{"foFirstOrderAt", Date, Least, "When the first of the orders that were filled in the period was filled to its end.", firstAt},
 		row[times]{"foLastOrderAt", Date, Greatest, "When the last of the orders that were filled in the period was filled to its end.", lastAt},
 		row[times]{"foOrderCount", Count, Sum, "Number of orders that were filled to their end in the period.", func(o *times) (decimal, bool) { return number(o.Count) }},
@@ -61,7 +61,7 @@ func lastAt(o *market.OrderTimes) (decimal, bool) {
 type routed = market.RoutedFacts
 
 // builderFields are about what an account routed for others as a builder.
-var builderFields = group("builders", allPeriods, did(func(f *market.Facts) *routed { return &f.Routed }),
+var builderFields = group("builders", Periods, did(func(f *market.Facts) *routed { return &f.Routed }),
 	row[routed]{"fbTraders", Count, Distinct, "Number of accounts with fills in the period that the address routed as their builder, each once.", func(r *routed) (decimal, bool) { return number(r.Traders.First) }},
 	row[routed]{"fbOrdersCount", Count, Distinct, "Number of orders with such fills, each once.", func(r *routed) (decimal, bool) { return number(r.Orders.First) }},
 	row[routed]{"fbTradeAmount", Money, Sum, "Sum of price × size of such fills, in US dollars.", func(r *routed) (decimal, bool) { return known(r.Value) }},
@@ -73,7 +73,7 @@ var builderFields = group("builders", allPeriods, did(func(f *market.Facts) *rou
 // it, as the liquidations of an address have them.
 var liquidationFields = func() []Field {
 	type facts = market.Facts
-	return group("liquidation", allPeriods, did(func(f *facts) *facts { return f }),
+	return group("liquidation", Periods, did(func(f *facts) *facts { return f }),
 		row[facts]{"liqOrders", Count, Distinct, "Number of orders by which positions were closed by force in the period, or parts of them, each once.", func(f *facts) (decimal, bool) {
 			return number(f.LiquidatedLong.Orders.First + f.LiquidatedShort.Orders.First)
 		}},
@@ -91,7 +91,7 @@ var liquidationFields = func() []Field {
 type flows = market.FlowSum
 
 // flowFields are about what ledger updates moved, as net-flow has it.
-var flowFields = group("net flows", allPeriods, did(func(f *market.Facts) *flows { return &f.Flows }),
+var flowFields = group("net flows", Periods, did(func(f *market.Facts) *flows { return &f.Flows }),
 	row[flows]{"nfRecordCount", Count, Sum, "Number of ledger updates in the period that moved something into the account or out of it.", func(s *flows) (decimal, bool) { return number(s.Count) }},
 	row[flows]{"nfNetSpotIn", Money, Sum, "What ledger updates moved into the spot part of the account less what they moved out of it, in US dollars.", func(s *flows) (decimal, bool) { return known(s.Spot) }},
 	row[flows]{"nfNetPerpIn", Money, Sum, "What ledger updates moved into the perpetuals of the account less what they moved out of them, in US dollars.", func(s *flows) (decimal, bool) { return known(s.Perp) }},

@@ -13,7 +13,7 @@ type (
 
 // positionFields are about positions in perpetuals from flat to flat that were closed in the period,
 // as completed trades are. Their pnl is closedPnl, in which neither fees nor funding are.
-var positionFields = group("completed positions", allPeriods, did(func(f *market.Facts) *positions { return &f.Closed }),
+var positionFields = group("completed positions", Periods, did(func(f *market.Facts) *positions { return &f.Closed }),
 	row[positions]{"positionCount", Count, Sum, "Number of positions in perpetuals that were closed in the period.", of(func(all *direction) (decimal, bool) { return number(all.Count) })},
 	row[positions]{"winCount", Count, Sum, "Number of them with a pnl above 0.", of(func(all *direction) (decimal, bool) { return number(all.Wins) })},
 	row[positions]{"lossCount", Count, Sum, "Number of them with a pnl below 0.", of(func(all *direction) (decimal, bool) { return number(all.Losses) })},

@@ -80,7 +80,7 @@ type drawdown = market.Drawdown
 
 // drawdownFields are about the greatest fall of what the perpetuals of an account were worth, as
 // batch-max-drawdown has it: see [market.MaxDrawdown].
-var drawdownFields = group("max drawdown", allPeriods, func(t *Trader, p Period) *drawdown { return t.Fell[p] },
+var drawdownFields = group("max drawdown", Periods, func(t *Trader, p Period) *drawdown { return t.Fell[p] },
 	row[drawdown]{"ddDrawdown", Ratio, Derived, "1 - (ddLowValue - ddNetIn) / ddHighValue of the high and the later low between which that is greatest, at most 1, a fraction.", func(d *drawdown) (decimal, bool) { return known(d.Part()) }},
 	row[drawdown]{"ddHighTime", Date, Derived, "When the high was.", func(d *drawdown) (decimal, bool) { return number(d.High.Time) }},
 	row[drawdown]{"ddHighValue", Money, Derived, "What the perpetuals of the account were worth at the high, in US dollars.", func(d *drawdown) (decimal, bool) { return known(d.High.Value.Decimal()) }},

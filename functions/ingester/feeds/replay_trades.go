@@ -12,29 +12,14 @@ import (
 	"quotary/shared/market"
 )
 
-// sharedTrades are the trades of coins that were read lately: clients that come back together,
-// as after an ingester has ended, share what is read.
+// sharedTrades are the trades of coins that were read lately, oldest first.
 type sharedTrades struct {
 	mu    sync.Mutex
-	coins map[string]*readTrades
+	coins map[string]*readLately[market.Trade]
 }
 
-// readTrades are the trades of a coin, as they were stored at a time.
-type readTrades struct {
-	mu   sync.Mutex // is held while they are read
-	from time.Time
-	at   time.Time
-	list []market.Trade // oldest first
-	all  bool           // they reach back to from
-}
-
-const (
-	// tradesKept is for how long trades that were read are shown: what arrived since is among
-	// what arrived lately.
-	tradesKept = 10 * time.Second
-	// tradesFrom is to what the beginning of a read is rounded, so that it serves others.
-	tradesFrom = 10 * time.Minute
-)
+// tradesFrom is to what the beginning of a read is rounded, so that it serves others.
+const tradesFrom = 10 * time.Minute
 
 func (ts *trades) datasets() []string { return []string{fills.Name, klines.Name} }
 
@@ -58,35 +43,25 @@ func (ts *trades) readShared(ctx context.Context, coin string, from time.Time) (
 	ts.read.mu.Lock()
 	now := ts.Now()
 	for name, one := range ts.read.coins {
-		if name != coin && one.mu.TryLock() { // else it is being read
-			if now.Sub(one.at) > tradesKept {
-				delete(ts.read.coins, name)
-			}
-			one.mu.Unlock()
+		if name != coin && one.forget(now) {
+			delete(ts.read.coins, name)
 		}
 	}
 	if ts.read.coins == nil {
-		ts.read.coins = map[string]*readTrades{}
+		ts.read.coins = map[string]*readLately[market.Trade]{}
 	}
 	one := ts.read.coins[coin]
 	if one == nil {
-		one = &readTrades{}
+		one = new(readLately[market.Trade])
 		ts.read.coins[coin] = one
 	}
 	ts.read.mu.Unlock()
 
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	if now.Sub(one.at) <= tradesKept && (!one.all || !from.Before(one.from)) {
-		return one.list, nil
-	}
-	begin := from.Truncate(tradesFrom)
-	list, all, err := klines.TradesSince(ctx, ts.Series, coin, begin, replayMost+1)
-	if err != nil {
-		return nil, err
-	}
-	one.from, one.at, one.list, one.all = begin, now, list, all
-	return list, nil
+	return one.since(from, now, func() (begin time.Time, list []market.Trade, all bool, err error) {
+		begin = from.Truncate(tradesFrom)
+		list, all, err = klines.TradesSince(ctx, ts.Series, coin, begin, replayMost+1)
+		return begin, list, all, err
+	})
 }
 
 func (ts *trades) recent(about map[string]bool) []replayed {

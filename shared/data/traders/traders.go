@@ -28,18 +28,15 @@ var (
 	places  = placesOf(columns)
 )
 
-// coinPeriods are the periods of which it is known what was traded, each a column of sets behind those
-// of the figures.
-var coinPeriods = [...]traderfields.Period{traderfields.Day, traderfields.Week, traderfields.Month, traderfields.AllTime}
-
-// coinsName is the name of these columns, with the suffix of a period.
+// coinsName is the name of the columns of what was traded, with the suffix of a period: of each there is
+// one behind those of the figures.
 const coinsName = "coins"
 
 func columnsOf(figures []traderfields.Column) (all []tablefile.Column) {
 	for _, c := range figures {
 		all = append(all, tablefile.Column{Name: c.Name(), Kind: kindOf(c.Field.Kind), Scale: c.Field.Scale})
 	}
-	for _, p := range coinPeriods {
+	for _, p := range traderfields.Periods {
 		all = append(all, tablefile.Column{Name: coinsName + p.Suffix(), Kind: tablefile.Names})
 	}
 	return all
@@ -95,7 +92,7 @@ func Part(traders []Trader) *tablefile.Part {
 	}
 	p.Names = func(column int) ([][]string, error) {
 		names := make([][]string, len(traders))
-		period := coinPeriods[column-len(figures)]
+		period := traderfields.Periods[column-len(figures)]
 		for i := range traders {
 			if w := traders[i].Did[period]; w != nil {
 				names[i] = w.Did.Coins

@@ -29,7 +29,7 @@ var drawn = rapid.Custom(func(t *rapid.T) (list []traders.Trader) {
 		did := markettest.DidAtMost(6, rapid.Int64Range(now-40*dayMs, now-1)).Draw(t, "did")
 		of, hours := traders.Trader{Address: table.Address{19: byte(n)}}, did.Facts()
 		of.Did = map[traderfields.Period]*market.Window{}
-		for _, p := range []traderfields.Period{traderfields.Day, traderfields.Week, traderfields.Month, traderfields.AllTime} {
+		for _, p := range traderfields.Periods {
 			from := int64(0)
 			if p != traderfields.AllTime {
 				from = now - int64(p)*dayMs
@@ -77,7 +77,7 @@ func TestEachFigureOfATraderIsFoundInTheTable(t *testing.T) {
 				}
 			}
 		}
-		for _, p := range []traderfields.Period{traderfields.Day, traderfields.Week, traderfields.Month, traderfields.AllTime} {
+		for _, p := range traderfields.Periods {
 			column, ok := traders.Column("coins" + p.Suffix())
 			for _, coin := range []string{"BTC", "xyz:GOLD"} {
 				want := 0

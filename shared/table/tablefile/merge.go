@@ -103,16 +103,13 @@ func (f *File) part(ctx context.Context, columns []Column, addresses []table.Add
 	return &Part{
 		Addresses: addresses,
 		Values: func(column int) ([]int64, table.Bits, error) {
-			values, known := make([]int64, f.rows), table.NewBits(f.rows)
-			if !f.Has(columns[column].Name) {
-				return values, known, nil
-			}
-			blocks, err := f.Blocks(ctx, columns[column].Name)
+			of, err := f.column(ctx, columns[column])
 			if err != nil {
 				return nil, nil, fmt.Errorf("merge a file: %w", err)
 			}
+			values, known := make([]int64, f.rows), table.NewBits(f.rows)
 			for row := range values {
-				if v, ok := blocks[row/table.BlockRows].At(row % table.BlockRows); ok {
+				if v, ok := of.figures[row/table.BlockRows].At(row % table.BlockRows); ok {
 					values[row] = v
 					known.Set(row)
 				}
@@ -120,15 +117,12 @@ func (f *File) part(ctx context.Context, columns []Column, addresses []table.Add
 			return values, known, nil
 		},
 		Names: func(column int) (rows [][]string, err error) {
-			if !f.Has(columns[column].Name) {
-				return make([][]string, f.rows), nil
-			}
-			blocks, err := f.Sets(ctx, columns[column].Name)
+			of, err := f.column(ctx, columns[column])
 			if err != nil {
 				return nil, fmt.Errorf("merge a file: %w", err)
 			}
-			for i := range blocks {
-				rows = append(rows, blocks[i].Names()...)
+			for i := range of.sets {
+				rows = append(rows, of.sets[i].Names()...)
 			}
 			return rows, nil
 		},

@@ -127,6 +127,32 @@ func (f *File) Sets(ctx context.Context, column string) ([]table.SetBlock, error
 	return blocksOf(ctx, f, column, setBlock)
 }
 
+// column reads a column. What the file was made without, as it is older, is not known, and nobody
+// belongs to its sets.
+func (f *File) column(ctx context.Context, of Column) (c column, err error) {
+	switch has := f.Has(of.Name); {
+	case has && of.Kind == Names:
+		c.sets, err = f.Sets(ctx, of.Name)
+		return c, err
+	case has:
+		c.figures, err = f.Blocks(ctx, of.Name)
+		return c, err
+	}
+	for from := 0; from < f.rows; from += table.BlockRows {
+		rows := min(table.BlockRows, f.rows-from)
+		if of.Kind != Names {
+			c.figures = append(c.figures, table.Unknown(rows))
+			continue
+		}
+		sets, err := table.NewSetBlock(rows, nil)
+		if err != nil {
+			return c, err
+		}
+		c.sets = append(c.sets, sets)
+	}
+	return c, nil
+}
+
 // blocksOf makes a block of each page of a column.
 func blocksOf[B any](ctx context.Context, f *File, column string, block func(page parquet.Page, rows int) (B, error)) (blocks []B, err error) {
 	left := f.rows

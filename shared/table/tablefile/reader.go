@@ -266,31 +266,6 @@ func (r *Reader) with(ctx context.Context, v *version, columns []int) ([]*table.
 	return parts, nil
 }
 
-// column is a column of a file. What a file was made without, as it is older, is not known, and
-// nobody belongs to its sets.
 func (r *Reader) column(ctx context.Context, f *opened, n int) (column, error) {
-	of := r.columns[n]
-	return r.cache.get(ctx, columnOf{f.key, n}, func(ctx context.Context) (c column, err error) {
-		switch has := f.file.Has(of.Name); {
-		case has && of.Kind == Names:
-			c.sets, err = f.file.Sets(ctx, of.Name)
-			return c, err
-		case has:
-			c.figures, err = f.file.Blocks(ctx, of.Name)
-			return c, err
-		}
-		for from := 0; from < f.file.rows; from += table.BlockRows {
-			rows := min(table.BlockRows, f.file.rows-from)
-			if of.Kind != Names {
-				c.figures = append(c.figures, table.Unknown(rows))
-				continue
-			}
-			sets, err := table.NewSetBlock(rows, nil)
-			if err != nil {
-				return c, err
-			}
-			c.sets = append(c.sets, sets)
-		}
-		return c, nil
-	})
+	return r.cache.get(ctx, columnOf{f.key, n}, func(ctx context.Context) (column, error) { return f.file.column(ctx, r.columns[n]) })
 }
