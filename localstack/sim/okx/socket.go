@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"quotary/localstack/sim/sockets"
@@ -17,6 +18,10 @@ type socket struct {
 
 	x        *Exchange
 	channels sockets.Topics[arg]
+
+	// order is held while messages are answered or pushed: what a channel was pushed before
+	// must not come behind the snapshot with which it begins again.
+	order sync.Mutex
 }
 
 // arg names what is subscribed to.
@@ -54,6 +59,8 @@ func (s *socket) Receive(ctx context.Context, text []byte) {
 		s.Send(ctx, event{Event: "error", Code: "60012", Msg: fmt.Sprintf("Invalid request: %.100s", text), ConnID: "simulated"})
 		return
 	}
+	s.order.Lock()
+	defer s.order.Unlock()
 	for _, a := range m.Args {
 		if !s.x.has(a) {
 			s.Send(ctx, event{Event: "error", Code: "60018", Msg: fmt.Sprintf("Wrong URL or channel:%.50s,instId:%.50s doesn't exist.", a.Channel, a.InstID), ConnID: "simulated"})
@@ -114,6 +121,8 @@ type push struct {
 
 // Push sends what is subscribed to as it happens.
 func (s *socket) Push(ctx context.Context) {
+	s.order.Lock()
+	defer s.order.Unlock()
 	now := s.x.clock().UnixMilli()
 	for a, from := range s.channels.Due(now) {
 		action := ""

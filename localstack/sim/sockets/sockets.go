@@ -126,12 +126,16 @@ func (s *Socket) Send(ctx context.Context, message any) {
 	s.SendText(ctx, text)
 }
 
-// SendText sends a message as it is. One that cannot be sent ends the connection.
+// SendText sends a message as it is. One that cannot be sent ends the connection, and nothing is
+// sent behind it.
 func (s *Socket) SendText(ctx context.Context, text []byte) {
-	ctx, done := context.WithTimeout(ctx, writeLimit)
-	defer done()
 	s.write.Lock()
 	defer s.write.Unlock()
+	if ctx.Err() != nil {
+		return // else the library may send it, by chance, and not the one before
+	}
+	ctx, done := context.WithTimeout(ctx, writeLimit)
+	defer done()
 	if s.conn.Write(ctx, websocket.MessageText, text) != nil {
 		s.cancel()
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -96,4 +98,51 @@ func TestConnectionsEndWithoutTracesWhoeverEndsThem(t *testing.T) {
 		<-ended
 		<-read
 	}
+}
+
+// counter pushes numbers, one after another, until a while after its connection has ended.
+type counter struct{ *sockets.Socket }
+
+func (counter) Receive(context.Context, []byte) {}
+
+func (c counter) Push(ctx context.Context) {
+	for n, behind := 0, 0; behind < 20; n++ {
+		c.Send(ctx, n)
+		if ctx.Err() != nil {
+			behind++
+		}
+	}
+}
+
+func TestAConnectionThatEndsLosesNoMessageBeforeOneThatCame(t *testing.T) {
+	t.Parallel()
+	var set sockets.Set
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		set.Serve(w, r, 0, func(s *sockets.Socket) sockets.Client { return counter{s} })
+	}))
+	t.Cleanup(server.Close)
+	var clients sync.WaitGroup
+	for range 50 {
+		clients.Go(func() {
+			conn, _, err := websocket.Dial(t.Context(), server.URL, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for n := 0; ; n++ {
+				_, text, err := conn.Read(t.Context())
+				if err != nil {
+					return
+				}
+				if string(text) != strconv.Itoa(n) {
+					t.Errorf("%s comes where %d should", text, n)
+					return
+				}
+				if n == 10 {
+					set.Disconnect()
+				}
+			}
+		})
+	}
+	clients.Wait()
 }

@@ -1,4 +1,4 @@
-package binance_test
+package binance
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 	"time"
 
 	"quotary/functions/ingester/source"
-	"quotary/functions/ingester/source/binance"
 	"quotary/functions/ingester/source/sourcetest"
 	simulated "quotary/localstack/sim/binance"
-	"quotary/localstack/sim/trading"
+	simtrading "quotary/localstack/sim/trading"
 	"quotary/shared/market"
 )
 
 func TestAdapter(t *testing.T) {
 	t.Parallel()
-	sourcetest.Adapter[*binance.Market, *simulated.Exchange]{
-		Open: binance.Open, Simulate: simulated.New,
-		OnClock: func(m *binance.Market, now func() time.Time) { m.Now = now },
-		Market: func(x *simulated.Exchange, m *binance.Market, symbol string) *trading.Market {
+	sourcetest.Adapter[*Market, *simulated.Exchange]{
+		Open: Open, Simulate: simulated.New,
+		OnClock: func(m *Market, now func() time.Time) { m.Now = now },
+		Hosts:   func(m *Market) []*source.Host { return []*source.Host{m.host, m.funding, m.stats} },
+		Market: func(x *simulated.Exchange, m *Market, symbol string) *simtrading.Market {
 			return x.Market(symbol, m.Swap)
 		},
 		Pairs: [3]string{
@@ -63,12 +63,12 @@ func TestAdapter(t *testing.T) {
 			from, _ := strconv.ParseInt(query.Get("startTime"), 10, 64)
 			return fmt.Sprintf(`{"fundingTime":%d,"fundingRate":"0.1"}`, from+n)
 		},
-		Announcements: func(url string) source.Announcer { return binance.OpenAnnouncements(url) },
+		Announcements: func(url string) source.Announcer { return OpenAnnouncements(url) },
 
 		Refuse: func(x *simulated.Exchange) { x.Ban(http.StatusTeapot, 1500*time.Millisecond) }, Pause: 1500 * time.Millisecond,
-		Takers:  true,
-		Numbers: func(one trading.Trade) (id, prev int64) { return one.ID, one.ID - 1 },
-		Levels:  1000, BookSpeed: 60, // spot books change once a second
+		Takers:       true,
+		Numbers:      func(one simtrading.Trade) (id, prev int64) { return one.ID, one.ID - 1 },
+		Levels:       bookLimit,
 		InterestDays: 5,
 		Ratios:       []market.RatioKind{market.LongAccounts, market.LongTopAccounts, market.LongTopPositions},
 	}.Test(t)

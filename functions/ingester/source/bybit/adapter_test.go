@@ -19,6 +19,7 @@ func TestAdapter(t *testing.T) {
 	sourcetest.Adapter[*Market, *simulated.Exchange]{
 		Open: Open, Simulate: simulated.New,
 		OnClock: func(m *Market, now func() time.Time) { m.Now = now },
+		Hosts:   func(m *Market) []*source.Host { return []*source.Host{m.host} },
 		Market: func(x *simulated.Exchange, m *Market, symbol string) *trading.Market {
 			return x.Market(m.category, symbol)
 		},
@@ -51,7 +52,7 @@ func TestAdapter(t *testing.T) {
 		Refuse: func(x *simulated.Exchange) { x.Refuse(1) }, Pause: tooManyPause,
 		// One topic that there is not refuses the message.
 		NoSuch: "OLDUSDT", NoSuchTopics: 3,
-		Levels: bookLevels, BookSpeed: 5,
+		Levels:       bookLevels,
 		InterestDays: 5,
 		Ratios:       []market.RatioKind{market.LongAccounts},
 	}.Test(t)

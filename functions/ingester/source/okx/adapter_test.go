@@ -20,6 +20,7 @@ func TestAdapter(t *testing.T) {
 	sourcetest.Adapter[*Market, *simulated.Exchange]{
 		Open: Open, Simulate: simulated.New,
 		OnClock: func(m *Market, now func() time.Time) { m.Now = now },
+		Hosts:   func(m *Market) []*source.Host { return []*source.Host{m.host, m.funding, m.interest} },
 		Market:  func(x *simulated.Exchange, _ *Market, symbol string) *trading.Market { return x.Market(symbol) },
 		Pairs: [3]string{
 			"dogeusdt:okex solusdt:okex btcusdt:okex ethusdt:okex",
@@ -51,7 +52,7 @@ func TestAdapter(t *testing.T) {
 		Refuse: func(x *simulated.Exchange) { x.Refuse(1) }, Pause: tooManyPause,
 		Numbers: func(one trading.Trade) (id, prev int64) { return one.Last, one.First - 1 },
 		NoSuch:  "OLD-USDT-SWAP", NoSuchTopics: 2,
-		Levels: bookLevels, BookSpeed: 5,
+		Levels:       bookLevels,
 		Paid:         func(day *trading.Kline) int64 { return day.Size * day.Last }, // at the last price, as the exchange does not say what was paid
 		InterestDays: 3,
 		Ratios:       market.RatioKinds[:],

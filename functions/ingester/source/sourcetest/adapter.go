@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,6 +62,7 @@ const (
 type Adapter[M Market, X Exchange] struct {
 	Open     func(url string, log *slog.Logger) []M
 	OnClock  func(of M, now func() time.Time)
+	Hosts    func(of M) []*source.Host // that it asks
 	Simulate func(trading.Config) X
 	Market   func(x X, of M, symbol string) *trading.Market // that has a symbol
 
@@ -91,8 +93,7 @@ type Adapter[M Market, X Exchange] struct {
 	NoSuch       string
 	NoSuchTopics int64
 
-	Levels    int // of books, at most
-	BookSpeed int // how many times as fast the clock goes on which books change
+	Levels int // of books, at most
 
 	Paid             func(day *trading.Kline) int64            // what a ticker of linear perpetuals makes of what was paid; nil: all of it
 	InterestDays     int64                                     // for how long open interest is kept, of the five days that are asked for
@@ -244,7 +245,13 @@ func (a Adapter[M, X]) endless(t *testing.T) {
 		func(of M) error { _, err := of.PastFundings(t.Context(), pair, 0, 1); return err },
 		func(of M) error { _, err := of.Klines(t.Context(), pair, market.Minute1, 0, 10); return err },
 	} {
-		refuses(func(url string) error { return ask(a.Open(url, slog.New(slog.DiscardHandler))[Linear]) })
+		refuses(func(url string) error {
+			of := a.Open(url, slog.New(slog.DiscardHandler))[Linear]
+			for _, host := range a.Hosts(of) {
+				host.Timeout = time.Hour // the largest answers take a busy machine more than one try has
+			}
+			return ask(of)
+		})
 	}
 	refuses(func(url string) error {
 		announcer := a.Announcements(url)
@@ -274,8 +281,8 @@ func (a Adapter[M, X]) endlessPages(t *testing.T) {
 
 func (a Adapter[M, X]) refusals(t *testing.T) {
 	x, all := a.open(t, trading.Config{})
+	began := time.Now() // the pause may be over before a busy machine asks
 	a.Refuse(x)
-	began := time.Now()
 	if _, err := all[Spot].Pairs(t.Context()); err != nil || time.Since(began) < a.Pause {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
@@ -587,56 +594,99 @@ func (a Adapter[M, X]) noSuchPair(t *testing.T) {
 // Books are right also after the exchange has lost an update, which is counted, and a
 // connection. Their frames are not counted with those of trades.
 func (a Adapter[M, X]) books(t *testing.T) {
-	const levels = 20
-	a.kinds(t, Spot, testclock.Running(time.Now(), a.BookSpeed), func(t *testing.T, x X, of M) {
-		pairs := must.Get(of.Pairs(t.Context()))(t)
-		pairs = slices.Compact([]market.Pair{pairs[0], pairs[len(pairs)-1]})
-		var stats source.Stats
-		f := follow(t, func(ctx context.Context, sink source.EventSink) error {
-			return of.FollowBooks(ctx, pairs, source.Books{Levels: levels, Every: 5 * time.Millisecond}, &stats, sink)
+	for kind := range Inverse + 1 {
+		clock := new(bookClock)
+		x, all := a.open(t, trading.Config{Clock: clock.now})
+		t.Run(all[kind].Info().Name, func(t *testing.T) {
+			t.Parallel()
+			a.booksOf(t, x, all[kind], clock)
 		})
-		await := func() {
-			t.Helper()
-			var had int
-			f.until(t, "", func(e *market.PairEvents) bool { had = len(e.Books); return true })
-			f.until(t, "books come of all pairs", func(e *market.PairEvents) bool {
-				came := map[string]int{}
-				for _, book := range e.Books[had:] {
-					if !book.Lost {
-						came[book.Pair]++
-					}
-				}
-				return !slices.ContainsFunc(pairs, func(p market.Pair) bool { return came[p.Key] <= 5 })
-			})
-		}
-		await()
-		x.LoseBooks(1)
-		testenv.Until(t, "an update is missing", func() bool { return stats.Gaps.Load() > 0 })
-		await()
-		connections := stats.Reconnects.Load()
-		if connections > 0 {
-			t.Error("it has connected again for one book")
-		}
-		x.Disconnect()
-		testenv.Until(t, "it has connected again", func() bool { return stats.Reconnects.Load() > connections })
-		await()
-		f.stop()
-		if stats.Gaps.Load() != 1 || stats.Malformed.Load() != 0 || of.Info().Stats.Lines.Load() != 0 {
-			t.Errorf("%d updates are missing, %d frames could not be read, %d are counted with the trades", stats.Gaps.Load(), stats.Malformed.Load(), of.Info().Stats.Lines.Load())
-		}
-		for _, pair := range pairs {
-			m, last := a.Market(x, of, pair.Symbol), int64(0)
-			for _, book := range f.got.Books {
-				if book.Pair != pair.Key || book.Lost {
-					continue
-				}
-				if IsBook(t, m, pair, book, levels); book.Time < last {
-					t.Errorf("%s: a book of %d after one of %d", pair.Key, book.Time, last)
-				}
-				last = book.Time
-			}
-		}
+	}
+}
+
+// bookClock is ahead of the machine's clock, further whenever the books have come that have
+// changed until then. One that went faster by itself would leave a busy machine so many changes
+// behind that a book is asked for again.
+type bookClock struct{ ahead atomic.Int64 }
+
+const (
+	bookStep   = 2 * time.Second  // in which all books change
+	bookBehind = 10 * time.Second // are what was delivered at most where the clock moves on
+)
+
+func (c *bookClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// move moves the clock on if books of all pairs have come.
+func (c *bookClock) move(pairs []market.Pair, books []market.PairBook) {
+	newest := map[string]int64{}
+	for i := range books {
+		newest[books[i].Pair] = books[i].Time
+	}
+	least := c.now().Add(-bookBehind).UnixMilli()
+	if !slices.ContainsFunc(pairs, func(p market.Pair) bool { return newest[p.Key] < least }) {
+		c.ahead.Add(int64(bookStep))
+	}
+}
+
+// booksOf is the test of one kind of markets.
+func (a Adapter[M, X]) booksOf(t *testing.T, x X, of M, clock *bookClock) {
+	const levels = 20
+	pairs := must.Get(of.Pairs(t.Context()))(t)
+	pairs = slices.Compact([]market.Pair{pairs[0], pairs[len(pairs)-1]})
+	var stats source.Stats
+	f := follow(t, func(ctx context.Context, sink source.EventSink) error {
+		return of.FollowBooks(ctx, pairs, source.Books{Levels: levels, Every: 5 * time.Millisecond}, &stats, sink)
 	})
+	until := func(what string, holds func(books []market.PairBook) bool) {
+		t.Helper()
+		f.until(t, what, func(e *market.PairEvents) bool {
+			clock.move(pairs, e.Books)
+			return holds(e.Books)
+		})
+	}
+	await := func() {
+		t.Helper()
+		had := -1
+		until("books come of all pairs", func(books []market.PairBook) bool {
+			if had < 0 {
+				had = len(books)
+			}
+			came := map[string]int{}
+			for _, book := range books[had:] {
+				if !book.Lost {
+					came[book.Pair]++
+				}
+			}
+			return !slices.ContainsFunc(pairs, func(p market.Pair) bool { return came[p.Key] <= 5 })
+		})
+	}
+	await()
+	x.LoseBooks(1)
+	until("an update is missing", func([]market.PairBook) bool { return stats.Gaps.Load() > 0 })
+	await()
+	connections := stats.Reconnects.Load()
+	if connections > 0 {
+		t.Error("it has connected again for one book")
+	}
+	x.Disconnect()
+	until("it has connected again", func([]market.PairBook) bool { return stats.Reconnects.Load() > connections })
+	await()
+	f.stop()
+	if stats.Gaps.Load() != 1 || stats.Malformed.Load() != 0 || of.Info().Stats.Lines.Load() != 0 {
+		t.Errorf("%d updates are missing, %d frames could not be read, %d are counted with the trades", stats.Gaps.Load(), stats.Malformed.Load(), of.Info().Stats.Lines.Load())
+	}
+	for _, pair := range pairs {
+		m, last := a.Market(x, of, pair.Symbol), int64(0)
+		for _, book := range f.got.Books {
+			if book.Pair != pair.Key || book.Lost {
+				continue
+			}
+			if IsBook(t, m, pair, book, levels); book.Time < last {
+				t.Errorf("%s: a book of %d after one of %d", pair.Key, book.Time, last)
+			}
+			last = book.Time
+		}
+	}
 }
 
 func (a Adapter[M, X]) levels(t *testing.T) {
