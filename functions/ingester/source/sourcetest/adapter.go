@@ -480,16 +480,13 @@ func (a Adapter[M, X]) trades(t *testing.T) {
 		x.Disconnect()
 		testenv.Until(t, "it has connected again", func() bool { return stats.Reconnects.Load() > connections })
 		f.untilTrades(t, 5)
-		twice, is := any(x).(interface{ Repeat(on bool) })
-		if is {
+		once := func(all []market.PairTrade) []market.PairTrade { return slices.Compact(slices.Clone(all)) }
+		if twice, is := any(x).(interface{ Repeat(on bool) }); is {
 			twice.Repeat(true)
-			f.untilTrades(t, 10)
+			f.until(t, "trades come twice", func(e *market.PairEvents) bool { return len(e.Trades)-len(once(e.Trades)) > 2 })
 		}
 		f.stop()
-		got := slices.CompactFunc(f.got.Trades, func(a, b market.PairTrade) bool { return a == b })
-		if is && len(got) == len(f.got.Trades) {
-			t.Error("no trade came twice")
-		}
+		got := once(f.got.Trades)
 		missing, runs := a.areTrades(t, m, pair, got)
 		if a.Numbers == nil && (runs < 2 || runs > stats.Reconnects.Load()+1) || a.Numbers != nil && missing < 3 {
 			t.Errorf("%d trades are missing, in %d runs without a gap", missing, runs)
