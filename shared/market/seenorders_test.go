@@ -35,8 +35,10 @@ func TestAnOrderIsForgottenBehindAThousandOthers(t *testing.T) {
 	t.Parallel()
 	var seen market.SeenOrders
 	did := market.FactsByHour{}
+	ms := int64(markettest.Base)
 	fill := func(oid int64) {
-		seen.Fill(did, &market.Fill{Coin: "BTC", Side: market.Buy, Time: markettest.Base, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: oid})
+		ms++
+		seen.Fill(did, &market.Fill{Coin: "BTC", Side: market.Buy, Time: ms, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: oid})
 	}
 	count := func() int64 {
 		w := did.Within(0, market.MaxTime)
@@ -55,4 +57,22 @@ func TestAnOrderIsForgottenBehindAThousandOthers(t *testing.T) {
 	if count() != 1002 || len(seen.Orders) != 1000 {
 		t.Errorf("%d orders, %d known: want 1002, and 1000", count(), len(seen.Orders))
 	}
+}
+
+func TestOrdersAreKnownInOneOrderWhicheverTheirFillsComeIn(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		did := markettest.DidAtMost(30, rapid.Int64Range(markettest.Base, markettest.Base+10_000_000)).Draw(t, "did")
+		known := func(fills []market.Fill) (s market.SeenOrders) {
+			for i := range fills {
+				s.Fill(market.FactsByHour{}, &fills[i])
+			}
+			return s
+		}
+		byOrder := slices.Clone(did.Fills)
+		slices.SortStableFunc(byOrder, func(a, b market.Fill) int { return int(a.Oid - b.Oid) })
+		if diff := cmp.Diff(known(did.Fills), known(byOrder), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-as they come +order by order):\n%s", diff)
+		}
+	})
 }

@@ -1,11 +1,12 @@
 package traderfacts
 
 import (
+	"maps"
+	"slices"
+
 	"quotary/shared/data/internal/packed"
 	"quotary/shared/market"
 )
-
-const hourMs = 3_600_000
 
 // Parts of the facts of an hour that are there, as bits of a number.
 const (
@@ -74,7 +75,43 @@ func partsOf(f *market.Facts) (parts uint64) {
 	return parts
 }
 
-type writer struct{ packed.Writer }
+// writer writes facts. Coins are told by their places in a list that stands before.
+type writer struct {
+	packed.Writer
+	coins []string
+}
+
+// hours appends what was done in hours behind a time, ms, each with its number.
+func (w *writer) hours(from int64, hours market.FactsByHour) {
+	w.Length(len(hours))
+	for _, hour := range slices.Sorted(maps.Keys(hours)) {
+		w.Uint(uint64((hour - from) / hourMs))
+		w.facts(hour, hours[hour])
+	}
+}
+
+// list appends the coins of facts, to which they are told by their places.
+func (w *writer) list(hours market.FactsByHour, more ...string) {
+	for _, f := range hours {
+		more = append(more, f.Coins...)
+	}
+	slices.Sort(more)
+	w.coins = slices.Compact(more)
+	w.Length(len(w.coins))
+	for _, coin := range w.coins {
+		w.Text(coin)
+	}
+}
+
+// traded appends a bit for each of the listed coins: set of those that were traded.
+func (w *writer) traded(coins []string) {
+	bits := make([]byte, (len(w.coins)+7)/8)
+	for _, coin := range coins {
+		at, _ := slices.BinarySearch(w.coins, coin)
+		bits[at/8] |= 1 << (at % 8)
+	}
+	w.B = append(w.B, bits...)
+}
 
 func (w *writer) facts(hour int64, f *market.Facts) {
 	parts := partsOf(f)
@@ -95,10 +132,7 @@ func (w *writer) facts(hour int64, f *market.Facts) {
 		w.fills(hour, &f.Spot)
 	}
 	if parts&hasCoins != 0 {
-		w.Length(len(f.Coins))
-		for _, coin := range f.Coins {
-			w.Text(coin)
-		}
+		w.traded(f.Coins)
 	}
 	if parts&hasPlaced != 0 {
 		w.times(hour, f.Placed)
@@ -148,23 +182,60 @@ func (w *writer) distinct(hour int64, d *market.Distinct) {
 	}
 }
 
-func (w *writer) seen(day int64, s *market.SeenOrders) {
+// seen appends orders by how long after the one before something was executed of them, and behind a
+// time, ms, the first.
+func (w *writer) seen(from int64, s *market.SeenOrders) {
 	w.Length(len(s.Orders))
-	last := int64(0)
+	oid := int64(0)
 	for _, o := range s.Orders {
-		w.Int(o.Oid - last)
-		last = o.Oid
-		for _, hour := range [...]int64{o.Filled, o.Liquidated} {
-			if hour == 0 {
-				w.Int(0)
-			} else {
-				w.Int((day + 24*hourMs - hour) / hourMs) // at least 1
-			}
+		last := max(o.Filled, o.Liquidated)
+		w.Int(o.Oid-oid, last-from)
+		oid, from = o.Oid, last
+		w.Bool(o.Liquidated != 0)
+		if o.Liquidated != 0 {
+			w.Int(last-o.Filled, last-o.Liquidated)
 		}
 	}
 }
 
-type reader struct{ packed.Reader }
+type reader struct {
+	packed.Reader
+	coins []string
+}
+
+// hours reads what was done within so many hours behind a time, ms.
+func (r *reader) hours(from, within int64) market.FactsByHour {
+	hours := market.FactsByHour{}
+	last := int64(-1)
+	for range r.Length(2) {
+		n := int64(min(r.Uint(), uint64(within)))
+		r.Check(n > last && n < within)
+		if last = n; r.Broken {
+			break
+		}
+		hour := from + n*hourMs
+		f := r.facts(hour)
+		hours[hour] = &f
+	}
+	return hours
+}
+
+func (r *reader) list() {
+	for i := range r.Length(1) {
+		r.coins = append(r.coins, r.Text())
+		r.Check(i == 0 || r.coins[i] > r.coins[i-1])
+	}
+}
+
+func (r *reader) traded() (coins []string) {
+	bits := r.Bytes((len(r.coins) + 7) / 8)
+	for at, coin := range r.coins {
+		if bits[at/8]&(1<<(at%8)) != 0 {
+			coins = append(coins, coin)
+		}
+	}
+	return coins
+}
 
 func (r *reader) facts(hour int64) (f market.Facts) {
 	parts := r.Uint()
@@ -185,10 +256,7 @@ func (r *reader) facts(hour int64) (f market.Facts) {
 		f.Spot = r.fills(hour)
 	}
 	if parts&hasCoins != 0 {
-		for i := range r.Length(1) {
-			f.Coins = append(f.Coins, r.Text())
-			r.Check(i == 0 || f.Coins[i] > f.Coins[i-1])
-		}
+		f.Coins = r.traded()
 	}
 	if parts&hasPlaced != 0 {
 		f.Placed = r.times(hour)
@@ -239,15 +307,14 @@ func (r *reader) distinct(hour int64) (d market.Distinct) {
 	return d
 }
 
-func (r *reader) seen(day int64) (s market.SeenOrders) {
-	last := int64(0)
+func (r *reader) seen(from int64) (s market.SeenOrders) {
+	oid := int64(0)
 	for range r.Length(3) {
-		last += r.Int()
-		o := market.SeenOrder{Oid: last}
-		for _, hour := range [...]*int64{&o.Filled, &o.Liquidated} {
-			if ago := r.Int(); ago != 0 {
-				*hour = day + (24-ago)*hourMs
-			}
+		oid += r.Int()
+		from += r.Int()
+		o := market.SeenOrder{Oid: oid, Filled: from}
+		if r.Bool() {
+			o.Filled, o.Liquidated = from-r.Int(), from-r.Int()
 		}
 		s.Orders = append(s.Orders, o)
 	}

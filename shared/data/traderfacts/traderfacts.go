@@ -1,16 +1,19 @@
-// Package traderfacts is what each account did by day and hour ([market.Facts]): one row for each
-// account and UTC day in which it did something. The columns of the trader table, and what is asked of
-// any window, are sums of these.
+// Package traderfacts is what each account did by day and hour ([market.Facts]). The columns of the
+// trader table, and what is asked of any window, are sums of these.
+//
+// The newest day in which an account did something and the day before that are open: they are in one
+// row with all that is needed to fold on, rewritten as the account goes on, so that what comes up to a
+// day late is folded in place. Each day before them has a row of its own, which is written when
+// it is open no longer, and again where the account is made again.
 //
 // A row is binary, as the table is made of a million of them: some 70 bytes for an hour with fills and
-// a completed position, and ten for each order that was filled lately.
+// a completed position. The open row has ten more for each order that was filled lately, of which it
+// knows a thousand at most.
 package traderfacts
 
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -25,59 +28,47 @@ const Name = "traderfacts"
 // version opens an encoded row.
 const version = 1
 
+const (
+	hourMs = 3_600_000
+	dayMs  = 24 * hourMs
+)
+
 // At is the key of an account's row of the day that holds a time, ms.
 func At(address string, ms int64) store.SeriesAt {
 	return store.SeriesAt{SeriesKey: store.SeriesKey{Name: Name, Key: address, Interval: market.Day1.String()}, Time: time.UnixMilli(market.Day1.StartMs(ms)).UTC()}
 }
 
-// Day is what an account did in a UTC day.
-type Day struct {
-	Hours market.FactsByHour // of the day alone
-	Seen  market.SeenOrders  // as they were behind its last event
-}
-
-// Row is the row of an account of the day that holds a time, ms.
-func Row(address string, ms int64, d *Day) store.SeriesRow {
+// Row is the row of what an account did in the hours of a day that holds a time, ms.
+func Row(address string, ms int64, hours market.FactsByHour) store.SeriesRow {
 	at := At(address, ms)
-	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(struct{}{}), Extra: Append(nil, at.Time.UnixMilli(), d)}}
+	return rowOf(at, Append(nil, at.Time.UnixMilli(), hours))
 }
 
-// Append appends the row of a day (its beginning, ms): the hours in their order, each with its number
-// and what there is of its facts, and the orders that were seen. Whole numbers are varints, decimals
-// as [packed.Writer.Decimal] has them, hours in which something was seen before are told by how long
+func rowOf(at store.SeriesAt, extra []byte) store.SeriesRow {
+	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(struct{}{}), Extra: extra}}
+}
+
+// Append appends the row of a day (its beginning, ms): the coins, and the hours in their order, each
+// with its number and what there is of its facts. Whole numbers are varints, decimals as
+// [packed.Writer.Decimal] has them, hours in which something was seen before are told by how long
 // before.
-func Append(b []byte, day int64, d *Day) []byte {
-	w := writer{packed.Writer{B: append(b, version)}}
-	w.Length(len(d.Hours))
-	for _, hour := range slices.Sorted(maps.Keys(d.Hours)) {
-		w.Byte(byte((hour - day) / hourMs))
-		w.facts(hour, d.Hours[hour])
-	}
-	w.seen(day, &d.Seen)
+func Append(b []byte, day int64, hours market.FactsByHour) []byte {
+	w := writer{Writer: packed.Writer{B: append(b, version)}}
+	w.list(hours)
+	w.hours(day, hours)
 	return w.B
 }
 
-var errRow = errors.New("it is no row of what an account did in a day")
+var errRow = errors.New("it is no row of what an account did")
 
-// Decode reads a row.
-func Decode(p store.Point) (d Day, err error) {
-	r := reader{packed.Reader{B: p.Extra}}
+// Decode reads the row of a day.
+func Decode(p store.Point) (market.FactsByHour, error) {
+	r := reader{Reader: packed.Reader{B: p.Extra}}
 	r.Check(r.Byte() == version)
-	d.Hours = market.FactsByHour{}
-	last := -1
-	for range r.Length(2) {
-		n := int(r.Byte())
-		r.Check(n > last && n < 24)
-		if last = n; r.Broken {
-			break
-		}
-		hour := p.Time.UnixMilli() + int64(n)*hourMs
-		f := r.facts(hour)
-		d.Hours[hour] = &f
-	}
-	d.Seen = r.seen(p.Time.UnixMilli())
+	r.list()
+	hours := r.hours(p.Time.UnixMilli(), dayMs/hourMs)
 	if !r.Done() {
-		return Day{}, fmt.Errorf("of %s: %w", p.Time.Format(time.DateOnly), errRow)
+		return nil, fmt.Errorf("of %s: %w", p.Time.Format(time.DateOnly), errRow)
 	}
-	return d, nil
+	return hours, nil
 }

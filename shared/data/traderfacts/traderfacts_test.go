@@ -15,10 +15,7 @@ import (
 	"quotary/shared/testing/must"
 )
 
-const (
-	dayMs = 24 * hourMs
-	first = markettest.Base / dayMs * dayMs
-)
+const first = markettest.Base / dayMs * dayMs
 
 // did draws what an account did in three days.
 func did() *rapid.Generator[market.FactsByHour] {
@@ -36,28 +33,18 @@ func of(hours market.FactsByHour, day int64) market.FactsByHour {
 	return part
 }
 
+var equal = cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(market.Decimal.Equal)}
+
 func point(body []byte) store.Point {
 	return store.Point{Time: time.UnixMilli(first + dayMs).UTC(), Extra: body}
 }
 
-func TestStoredFacts(t *testing.T) {
-	datasettest.Codec[Day]{
-		Values: rapid.Custom(func(t *rapid.T) (d Day) {
-			d.Hours = of(did().Draw(t, "did"), first+dayMs) // some things were seen the day before
-			other := market.FactsByHour{}
-			for range rapid.IntRange(0, 20).Draw(t, "fills") {
-				f := markettest.Fill().Draw(t, "fill")
-				f.Time = first + rapid.Int64Range(-9*dayMs, 2*dayMs-1).Draw(t, "at")
-				d.Seen.Fill(other, &f)
-			}
-			return d
-		}),
-		Encode: func(d Day) []byte { return Append(nil, first+dayMs, &d) },
-		Decode: func(b []byte) (Day, error) { return Decode(point(b)) },
-		Use: func(d Day) {
-			d.Hours.Within(first, first+2*dayMs)
-			d.Seen.Fill(d.Hours, &market.Fill{Coin: "BTC", Side: market.Buy, Time: first, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: 1})
-		},
+func TestStoredDays(t *testing.T) {
+	datasettest.Codec[market.FactsByHour]{
+		Values: rapid.Map(did(), func(hours market.FactsByHour) market.FactsByHour { return of(hours, first+dayMs) }), // some things were seen the day before
+		Encode: func(hours market.FactsByHour) []byte { return Append(nil, first+dayMs, hours) },
+		Decode: func(b []byte) (market.FactsByHour, error) { return Decode(point(b)) },
+		Use:    func(hours market.FactsByHour) { hours.Within(first, first+2*dayMs) },
 	}.Test(t)
 }
 
@@ -66,14 +53,13 @@ func TestTheRowsOfTheDaysAreWhatWasDone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hours, again := did().Draw(t, "did"), market.FactsByHour{}
 		for day := int64(first); day < first+3*dayMs; day += dayMs {
-			row := Row("0xaa", day+rapid.Int64Range(0, dayMs-1).Draw(t, "within the day"), &Day{Hours: of(hours, day)})
+			row := Row("0xaa", day+rapid.Int64Range(0, dayMs-1).Draw(t, "within the day"), of(hours, day))
 			if row.SeriesKey != At("0xaa", day).SeriesKey || row.Time.UnixMilli() != day {
 				t.Fatalf("the row of %d is %v at %s", day, row.SeriesKey, row.Time)
 			}
-			again.Merge(must.Get(Decode(row.Point))(t).Hours)
+			again.Merge(must.Get(Decode(row.Point))(t))
 		}
 		from := first + rapid.Int64Range(0, 71).Draw(t, "from")*hourMs
-		equal := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(market.Decimal.Equal)}
 		if diff := cmp.Diff(hours.Within(from, first+3*dayMs), again.Within(from, first+3*dayMs), equal); diff != "" {
 			t.Fatalf("(-done +stored):\n%s", diff)
 		}
@@ -90,12 +76,11 @@ func BenchmarkRow(b *testing.B) {
 		}
 		hours.Complete(&market.CompletedTrade{Coin: "BTC", Long: true, Start: ms - 60_000, End: ms + 3, Tid: 7, Leverage: 20, Pnl: market.DecimalFromInt(12), MaxValue: market.DecimalFromInt(1500), OpenOrders: 1, CloseOrders: 1})
 	}
-	did := Day{Hours: hours}
-	body := Append(nil, first+dayMs, &did)
+	body := Append(nil, first+dayMs, hours)
 	b.Run("write", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Append(nil, first+dayMs, &did)
+			Append(nil, first+dayMs, hours)
 		}
 		b.ReportMetric(float64(len(body)), "bytes")
 	})

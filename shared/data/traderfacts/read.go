@@ -1,0 +1,90 @@
+package traderfacts
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Did is what an account did in all time and in a window that was read.
+type Did struct {
+	Open
+	Days market.FactsByHour // of the window, as far as it is in days that have rows of their own
+}
+
+// Within is what the account did in the hours that begin from one time on and before another, ms,
+// within the window that was read.
+func (d *Did) Within(from, to int64) market.Window {
+	w := d.Days.Within(from, to)
+	open := d.Hours.Within(from, to)
+	w.Did.Merge(&open.Did)
+	return w
+}
+
+// readAtOnce is of how many accounts rows are read at a time.
+const readAtOnce = 16
+
+// Read returns what accounts did in the days that a window touches, from one time on and before
+// another, ms, in the order of the addresses; nil of an account without an open row, of which it is
+// not known. It asks once for each account. An error ends the sequence.
+func Read(ctx context.Context, series *store.Series, addresses []string, from, to int64) iter.Seq2[*Did, error] {
+	return func(yield func(*Did, error) bool) {
+		for part := range slices.Chunk(addresses, 4*readAtOnce) {
+			all := make([]*Did, len(part))
+			g, ctx := errgroup.WithContext(ctx)
+			g.SetLimit(readAtOnce)
+			for i, address := range part {
+				g.Go(func() (err error) {
+					all[i], err = readOne(ctx, series, address, from, to)
+					return err
+				})
+			}
+			if err := g.Wait(); err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, did := range all {
+				if !yield(did, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readOne reads an account. The row of a day that is open is of no use: it was written just before
+// the day was open no longer.
+func readOne(ctx context.Context, series *store.Series, address string, from, to int64) (*Did, error) {
+	at := OpenAt(address)
+	points, err := series.RangeWhole(ctx, at.SeriesKey, time.UnixMilli(market.Day1.StartMs(max(from, 0))), time.Time{}, 0, false)
+	if err != nil || len(points) == 0 {
+		return nil, err
+	}
+	open := points[len(points)-1]
+	if !open.Time.Equal(at.Time) {
+		return nil, nil
+	}
+	did := &Did{Days: market.FactsByHour{}}
+	if did.Open, err = DecodeOpen(open.Extra); err != nil {
+		return nil, fmt.Errorf("read what %s did: %w", address, err)
+	}
+	first := did.first()
+	for _, p := range points[:len(points)-1] {
+		if ms := p.Time.UnixMilli(); ms >= min(first, to) {
+			break
+		}
+		hours, err := Decode(p)
+		if err != nil {
+			return nil, fmt.Errorf("read what %s did: %w", address, err)
+		}
+		did.Days.Merge(hours)
+	}
+	return did, nil
+}
