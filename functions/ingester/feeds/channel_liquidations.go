@@ -38,8 +38,8 @@ const (
 type liquidations struct {
 	base
 
-	events []market.LiquidationEvent // the newest of all, by time
-	kept   map[liquidationKey]bool   // the same
+	newest liquidationList         // of all
+	kept   map[liquidationKey]bool // the same
 
 	reading sync.Mutex // is held while the last are read
 	read    bool       // they are
@@ -47,11 +47,13 @@ type liquidations struct {
 	past pastLiquidations
 
 	filtersMu sync.Mutex
-	filters   map[string]*liquidationFilter // of the topics, by what they are about
+	filters   map[string]*liquidationFilter   // of the topics, by what they are about
+	byCoin    map[string][]*liquidationFilter // the same, by least value
 }
 
 // liquidationFilter is what a topic shows.
 type liquidationFilter struct {
+	about string
 	topic string
 	coin  string // "" is any
 	least market.Decimal
@@ -63,7 +65,7 @@ func (f *liquidationFilter) shows(e *market.LiquidationEvent) bool {
 }
 
 func newLiquidations(b base) publisher {
-	return &liquidations{base: b, kept: map[liquidationKey]bool{}, filters: map[string]*liquidationFilter{}}
+	return &liquidations{base: b, kept: map[liquidationKey]bool{}, filters: map[string]*liquidationFilter{}, byCoin: map[string][]*liquidationFilter{}}
 }
 
 func (*liquidations) about(s *channel.Subscription) string { return s.About() }
@@ -76,8 +78,11 @@ func (ls *liquidations) filter(about string) *liquidationFilter {
 	if f == nil {
 		coin, text, _ := strings.Cut(about, "=")
 		least, _ := market.ParseDecimal(cmp.Or(text, "0")) // it was read before
-		f = &liquidationFilter{topic: ls.topicName(about), coin: coin, least: least}
+		f = &liquidationFilter{about: about, topic: ls.topicName(about), coin: coin, least: least}
 		ls.filters[about] = f
+		of := ls.byCoin[coin]
+		at, _ := slices.BinarySearchFunc(of, least, func(f *liquidationFilter, least market.Decimal) int { return f.least.Cmp(least) })
+		ls.byCoin[coin] = slices.Insert(of, at, f)
 	}
 	f.idle = false
 	return f
@@ -88,8 +93,8 @@ func (ls *liquidations) topic(about string) hub.Topic {
 	filter := ls.filter(about)
 	return hub.Topic{Guard: &ls.arriving.mu, Place: func() int64 { return ls.placeOf(ls.read) }, Snapshot: func() [][]byte {
 		var last [][]byte
-		for i := range slices.Backward(ls.events) {
-			if e := &ls.events[i]; filter.shows(e) {
+		for e := range ls.newest.backward(filter) {
+			if filter.shows(e) {
 				last = append(last, e.AppendJSON(nil))
 			}
 			if len(last) == liquidationsShown {
@@ -145,27 +150,18 @@ func (ls *liquidations) load(ctx context.Context) error {
 
 // keep keeps an event, or a part of one, and reports whether it is a new one.
 func (ls *liquidations) keep(e *market.LiquidationEvent) bool {
-	behind := func(ms int64) int {
-		at, _ := slices.BinarySearchFunc(ls.events, ms, func(d market.LiquidationEvent, ms int64) int { return cmp.Compare(d.Time, ms) })
-		return at
-	}
 	key := keyOfLiquidation(e)
 	if ls.kept[key] {
-		for i := behind(key.second); i < len(ls.events); i++ {
-			if d := &ls.events[i]; d.Same(e) {
-				d.Add(e)
-				break
-			}
-		}
+		ls.newest.merge(e, key.second)
 		return false
 	}
 	ls.kept[key] = true
-	ls.events = slices.Insert(ls.events, behind(e.Time+1), *e)
-	if n := len(ls.events) - liquidationsKept; n > liquidationsKept/10 {
-		for i := range ls.events[:n] {
-			delete(ls.kept, keyOfLiquidation(&ls.events[i]))
+	ls.newest.insert(e)
+	if n := len(ls.newest.events) - liquidationsKept; n > liquidationsKept/10 {
+		for i := range ls.newest.events[:n] {
+			delete(ls.kept, keyOfLiquidation(&ls.newest.events[i]))
 		}
-		ls.events = slices.Clone(ls.events[n:])
+		ls.newest.drop(n)
 	}
 	return true
 }
@@ -218,12 +214,28 @@ func (ls *liquidations) publish(events []market.LiquidationEvent, send func(topi
 	defer ls.filtersMu.Unlock()
 	for some := range slices.Chunk(events, liquidationsAFrame) {
 		frames := newLiquidationFrames(some)
-		for _, filter := range ls.filters {
-			if !ls.hub.Watched(filter.topic) {
-				continue
-			}
-			if frame, last := frames.of(filter); last != nil {
+		for filter := range ls.showing(frames) {
+			if ls.hub.Watched(filter.topic) {
+				frame, last := frames.of(filter)
 				send(filter.topic, frame, last)
+			}
+		}
+	}
+}
+
+// showing are the filters that show any of the events of frames: those who want what is worth more
+// cost nothing. The caller holds filtersMu.
+func (ls *liquidations) showing(frames *liquidationFrames) iter.Seq[*liquidationFilter] {
+	return func(yield func(*liquidationFilter) bool) {
+		for coin, values := range frames.values {
+			largest := values[len(values)-1]
+			for _, filter := range ls.byCoin[coin] {
+				if filter.least.GreaterThan(largest) {
+					break
+				}
+				if !yield(filter) {
+					return
+				}
 			}
 		}
 	}
@@ -288,12 +300,18 @@ func (f *liquidationFrames) of(filter *liquidationFilter) ([]byte, *market.Liqui
 func (ls *liquidations) prune() {
 	ls.filtersMu.Lock()
 	defer ls.filtersMu.Unlock()
-	for about, filter := range ls.filters {
-		watched := ls.hub.Watched(filter.topic)
-		if !watched && filter.idle {
-			delete(ls.filters, about)
+	for coin, of := range ls.byCoin {
+		ls.byCoin[coin] = slices.DeleteFunc(of, func(filter *liquidationFilter) bool {
+			idle := filter.idle
+			filter.idle = !ls.hub.Watched(filter.topic)
+			if idle = idle && filter.idle; idle {
+				delete(ls.filters, filter.about)
+			}
+			return idle
+		})
+		if len(ls.byCoin[coin]) == 0 {
+			delete(ls.byCoin, coin)
 		}
-		filter.idle = !watched
 	}
 	ls.past.forget(ls.Now())
 }
@@ -330,10 +348,16 @@ func (ls *liquidations) reaches(_ string, after *market.ArrivalCursor, since int
 
 func (ls *liquidations) recent(about map[string]bool) (list []replayed) {
 	since := market.ArrivalAt(ls.Now().Add(-liquidationsRecent))
+	var arrived []*market.LiquidationEvent
+	for i := range ls.newest.events {
+		if e := &ls.newest.events[i]; e.Arrival >= since {
+			arrived = append(arrived, e)
+		}
+	}
 	for name := range about {
 		filter := ls.filter(name)
-		for i := range ls.events {
-			if e := &ls.events[i]; e.Arrival >= since && filter.shows(e) {
+		for _, e := range arrived {
+			if filter.shows(e) {
 				list = append(list, ls.replay(name, e))
 			}
 		}
