@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -40,13 +41,13 @@ var errFile = errors.New("is no file of a table")
 
 // Open reads the footer of a file of size bytes.
 func Open(ctx context.Context, ranges Ranges, size int64) (*File, error) {
+	if size < 8 {
+		return nil, fmt.Errorf("what has %d bytes %w", size, errFile)
+	}
 	n := min(tail, size)
 	end, err := ranges.Range(ctx, size-n, n)
 	if err != nil {
 		return nil, fmt.Errorf("read the end of the file: %w", err)
-	}
-	if len(end) < 8 {
-		return nil, fmt.Errorf("a file of %d bytes %w", size, errFile)
 	}
 	if need := footerBytes(end); need > n {
 		if need > min(size, mostFooter) {
@@ -55,6 +56,10 @@ func Open(ctx context.Context, ranges Ranges, size int64) (*File, error) {
 		if end, err = ranges.Range(ctx, size-need, need); err != nil {
 			return nil, fmt.Errorf("read the footer: %w", err)
 		}
+	}
+	footer := end[int64(len(end))-min(int64(len(end)), footerBytes(end)) : len(end)-8]
+	if _, err := checkStruct(footer); err != nil {
+		return nil, fmt.Errorf("read the footer: %w", err)
 	}
 	f := &File{ranges: ranges, columns: map[string]int{}}
 	at := &window{offset: size - int64(len(end)), bytes: end}
@@ -99,13 +104,14 @@ func (f *File) Has(column string) bool {
 
 // Addresses reads the addresses of the rows.
 func (f *File) Addresses(ctx context.Context) ([]table.Address, error) {
-	list := make([]table.Address, 0, f.rows)
-	err := f.pages(ctx, addressName, func(page parquet.Page) error {
+	var list []table.Address
+	err := f.pages(ctx, addressName, table.BlockRows, func(page parquet.Page) error {
 		data := page.Data()
 		bytes, size := data.FixedLenByteArray()
 		if size != len(table.Address{}) || len(bytes)%size != 0 {
 			return errFile
 		}
+		list = slices.Grow(list, len(bytes)/size)
 		for ; len(bytes) > 0; bytes = bytes[size:] {
 			list = append(list, table.Address(bytes))
 		}
@@ -119,12 +125,12 @@ func (f *File) Addresses(ctx context.Context) ([]table.Address, error) {
 
 // Blocks reads a column of figures.
 func (f *File) Blocks(ctx context.Context, column string) ([]table.Block, error) {
-	return blocksOf(ctx, f, column, block)
+	return blocksOf(ctx, f, column, table.BlockRows, block)
 }
 
 // Sets reads a column of sets.
 func (f *File) Sets(ctx context.Context, column string) ([]table.SetBlock, error) {
-	return blocksOf(ctx, f, column, setBlock)
+	return blocksOf(ctx, f, column, mostNames, setBlock)
 }
 
 // column reads a column. What the file was made without, as it is older, is not known, and nobody
@@ -153,10 +159,10 @@ func (f *File) column(ctx context.Context, of Column) (c column, err error) {
 	return c, nil
 }
 
-// blocksOf makes a block of each page of a column.
-func blocksOf[B any](ctx context.Context, f *File, column string, block func(page parquet.Page, rows int) (B, error)) (blocks []B, err error) {
+// blocksOf makes a block of each page of a column, of so many values at most.
+func blocksOf[B any](ctx context.Context, f *File, column string, values int, block func(page parquet.Page, rows int) (B, error)) (blocks []B, err error) {
 	left := f.rows
-	err = f.pages(ctx, column, func(page parquet.Page) error {
+	err = f.pages(ctx, column, values, func(page parquet.Page) error {
 		want := min(left, table.BlockRows)
 		if left -= want; want == 0 || int(page.NumRows()) != want {
 			return errFile
@@ -171,8 +177,8 @@ func blocksOf[B any](ctx context.Context, f *File, column string, block func(pag
 	return blocks, err
 }
 
-// pages reads all pages of a column, in one range.
-func (f *File) pages(ctx context.Context, column string, each func(parquet.Page) error) error {
+// pages reads all pages of a column, of so many values each at most, in one range.
+func (f *File) pages(ctx context.Context, column string, values int, each func(parquet.Page) error) error {
 	i, ok := f.columns[column]
 	if !ok {
 		return fmt.Errorf("a file without a column %s %w", column, errFile)
@@ -191,6 +197,9 @@ func (f *File) pages(ctx context.Context, column string, each func(parquet.Page)
 	bytes, err := f.ranges.Range(ctx, from, meta.TotalCompressedSize)
 	if err != nil {
 		return fmt.Errorf("read column %s: %w", column, err)
+	}
+	if err := checkPages(bytes, values); err != nil {
+		return fmt.Errorf("column %s: %w", column, err)
 	}
 	err = recovered(func() error {
 		chunk, ok := f.file.RowGroups()[0].ColumnChunks()[i].(*parquet.FileColumnChunk)
