@@ -168,7 +168,7 @@ func deploy(t *testing.T) *deployment {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, done := context.WithTimeout(context.Background(), 2*time.Minute) // on a busy machine
 		defer done()
 		if err := d.host.Close(ctx); err != nil {
 			t.Error(err)

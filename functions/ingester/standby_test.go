@@ -68,7 +68,7 @@ type role struct {
 }
 
 func (p *task) role(path string) (r role) {
-	ctx, cancel := context.WithTimeout(p.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
 	req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil))(p.t)
 	res, err := http.DefaultClient.Do(req)

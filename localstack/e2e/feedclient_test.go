@@ -33,7 +33,7 @@ const seenEvery = 15 * time.Second
 
 // soon is how long a test waits for what the product does within a second on an
 // idle machine; a busy one takes longer.
-const soon = 30 * time.Second
+const soon = 2 * time.Minute
 
 // socket is a client of a feed. While it waits for frames it is not idle.
 type socket struct {

@@ -102,7 +102,7 @@ func TestABookIsFollowedAsFastAsTheVenueSendsIt(t *testing.T) {
 					return true
 				})
 			}
-			if soonest > 2*time.Second {
+			if soonest > 4*time.Second { // of which a busy machine may take two
 				t.Errorf("12 books are at least %s apart", soonest)
 			}
 		})

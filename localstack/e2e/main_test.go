@@ -54,7 +54,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(data)
-	ctx, done := context.WithTimeout(context.Background(), 6*time.Minute)
+	ctx, done := context.WithTimeout(context.Background(), 12*time.Minute)
 	defer done()
 	upstream, ingesters := "simulated", 2
 	if flag.Lookup("test.bench").Value.String() != "" {

@@ -41,7 +41,7 @@ func TestNobodysLoadsKeepThoseOfAnotherWaiting(t *testing.T) {
 		})
 	}
 	testenv.Until(t, "the loud one's wait", func() bool { return waiting("loud") == 1000 })
-	soon, tooLate := context.WithTimeout(ctx, 10*time.Second)
+	soon, tooLate := context.WithTimeout(ctx, 2*time.Minute)
 	defer tooLate()
 	for range loadsAtOnce - loadsOfOne {
 		done, err := l.turn(soon, "another", never)

@@ -302,15 +302,7 @@ func TestAReplayRefusesWhatIsNoRecording(t *testing.T) {
 	}
 	// A consumed file is removed after its checkpoint is written, which is what
 	// a replay waits for.
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		left, err := os.ReadDir(dir)
-		if err == nil && len(left) == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the spool still holds %v (%v)", left, err)
-		}
-	}
+	testenv.Until(t, "the spool is empty", func() bool { return len(must.Get(os.ReadDir(dir))(t)) == 0 })
 	must.Do(t, stop())
 	// Without an ingester it says so, and what it left is taken up later.
 	_, err := (&Replay{Stores: stores, Dir: dir, Out: io.Discard, Idle: 300 * time.Millisecond}).Run(t.Context(), recording)

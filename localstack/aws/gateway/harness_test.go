@@ -215,7 +215,7 @@ func (s *stage) awaitStop(t *testing.T) {
 	t.Helper()
 	select {
 	case <-s.done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the gateway does not end")
 	}
 }

@@ -105,8 +105,8 @@ func TestAHostilePatternIsMatchedInReasonableTime(t *testing.T) {
 		if matched {
 			t.Error("matched")
 		}
-	case <-time.After(30 * time.Second):
-		t.Error("not done after 30 s")
+	case <-time.After(5 * time.Minute):
+		t.Error("not done after five minutes")
 	}
 }
 

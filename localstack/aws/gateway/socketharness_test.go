@@ -112,7 +112,7 @@ func (s *stage) dial(t testing.TB, path string, options ...func(*websocket.DialO
 	for _, edit := range options {
 		edit(o)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(s.url, "http")+path, o)
 	if err != nil {
@@ -152,7 +152,7 @@ func writeText(t testing.TB, conn *websocket.Conn, text string) {
 
 func readMessage(t testing.TB, conn *websocket.Conn) (websocket.MessageType, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	kind, body := must.Get2(conn.Read(ctx))(t)
 	return kind, string(body)
@@ -168,7 +168,7 @@ func expect(t testing.TB, conn *websocket.Conn, want string) {
 // closing returns the close code that the client gets.
 func closing(t testing.TB, conn *websocket.Conn) websocket.StatusCode {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
 		if _, _, err := conn.Read(ctx); err != nil {

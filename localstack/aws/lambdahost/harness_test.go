@@ -137,7 +137,7 @@ func host(t testing.TB, edit ...func(*lambdahost.Config)) *lambdahost.Host {
 	}
 	h := must.Get(lambdahost.New(cfg))(t)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := h.Close(ctx); err != nil && !errors.Is(err, lambdahost.ErrClosed) {
 			t.Errorf("close: %v", err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -187,9 +186,7 @@ func TestWithoutAnIngesterNothingGetsInUnderACapThatWasSetLater(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	caps := connections.Limits{Key: 3, KeySince: since}
-	ctx, done := context.WithTimeout(t.Context(), 3*time.Second)
-	defer done()
-	if err := w.Connect(ctx, connection("a=", "key", channel.FeedChannels), caps); !errors.Is(err, connections.ErrCounting) {
+	if err := w.Connect(t.Context(), connection("a=", "key", channel.FeedChannels), caps); !errors.Is(err, connections.ErrCounting) {
 		t.Errorf("got %v, want that it is being counted", err)
 	}
 	must.Do(t, w.Connect(t.Context(), connection("b=", "other", channel.FeedChannels), connections.Limits{Key: 3}))

@@ -90,8 +90,8 @@ func (f *follower) tids(n int) (tids []int) {
 				tids = append(tids, int(fill.Tid))
 			}
 			f.last = d.Position
-		case <-time.After(30 * time.Second):
-			f.t.Fatalf("%d fills after 30 s, want %d", len(tids), n)
+		case <-time.After(5 * time.Minute):
+			f.t.Fatalf("%d fills after five minutes, want %d", len(tids), n)
 		}
 	}
 	return tids

@@ -35,7 +35,7 @@ func emptyLine(n int, written string) string {
 // the position behind.
 func upTo(t testing.TB, dir string, from Position, n int) (tids []int64, at Position) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	at = from
 	files := &Files{Dir: dir, Stats: new(Stats), Log: quiet, Poll: time.Millisecond}
