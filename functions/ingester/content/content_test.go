@@ -234,7 +234,7 @@ func (w *world) start(t *testing.T, p *engine.Pipeline[*Batch]) (stop func()) {
 
 func (w *world) pipeline(stores engine.Stores, feeds ...Feed) *engine.Pipeline[*Batch] {
 	p := Config{Stores: stores, Objects: w.objects, Bucket: w.bucket, DropsEvery: 5 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Feeds: feeds}.pipeline()
-	p.StopWithin = 5 * time.Second
+	p.StopWithin = 5 * time.Minute
 	return p
 }
 

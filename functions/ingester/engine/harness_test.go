@@ -142,7 +142,7 @@ func storesOn(t testing.TB, db *dynamodb.Client, prefix string) Stores {
 // newPipeline is the small domain with a vocabulary.
 func newPipeline(stores Stores, sources ...Source[*words]) *Pipeline[*words] {
 	return &Pipeline[*words]{Domain: "small", Stores: stores, NewBatch: newWords, Logs: []Log[*words]{wordLog},
-		Projections: []Projection[*words]{newVocabulary("vocabulary")}, Sources: sources, Logger: quiet, StopWithin: 5 * time.Second}
+		Projections: []Projection[*words]{newVocabulary("vocabulary")}, Sources: sources, Logger: quiet, StopWithin: 5 * time.Minute}
 }
 
 // say is a source of words, one a delivery; its position is how many were taken.

@@ -50,7 +50,7 @@ func (f *faulty) change(path, from, to string) {
 }
 
 // settled is after how long nobody can be on the way any more who asked before a ban.
-const settled = 300 * time.Millisecond
+const settled = 5 * time.Second
 
 // ServeHTTP implements [http.Handler].
 func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -199,8 +199,8 @@ func TestNobodyAsksABanningExchange(t *testing.T) {
 	var ended time.Time
 	testenv.Until(t, "the ban has passed", func() bool {
 		if !banned && after.Load() > 20 {
-			banned, ended = true, time.Now().Add(2*time.Second)
-			w.Ban(http.StatusTeapot, 2*time.Second)
+			banned, ended = true, time.Now().Add(settled+3*time.Second)
+			w.Ban(http.StatusTeapot, settled+3*time.Second)
 			after.Store(0)
 		}
 		return banned && time.Now().After(ended) && after.Load() > 0

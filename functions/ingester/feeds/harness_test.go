@@ -184,6 +184,7 @@ func (w *world) run() (f *Feeds, stop func()) {
 		w.config(&config)
 	}
 	f = New(config)
+	f.waitUntil = time.Now().Add(time.Hour) // a busy machine takes long to read who is connected
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- f.Run(ctx) }()
@@ -238,6 +239,8 @@ func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
 	defer func() {
 		if w.t.Failed() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			w.t.Logf("sent were %v", w.inbox)
 		}
 	}()

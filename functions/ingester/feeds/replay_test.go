@@ -302,11 +302,12 @@ func TestAQuietSubscriptionIsResumedFromWhatItWasTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n := &node{t, t.TempDir()}
-	n.trade(1, time.Now().Add(-time.Second))
-	n.ledgerUpdate(1, time.Now().Add(-time.Second))
+	began := time.Now()
+	n.trade(1, began.Add(-time.Second))
+	n.ledgerUpdate(1, began.Add(-time.Second))
 	w.ingest(n)
 	w.watched(false, func() { n.trade(1, time.Now()) })
-	for _, c := range w.recorders(time.Now().Add(-time.Minute).UnixMilli()) {
+	for _, c := range w.recorders(began.Add(-time.Minute).UnixMilli()) {
 		c.lives = 100 // whose names are not those of the others
 		c.begin()
 		w.eventually(c.name+" have come", func() bool { c.take(); return len(c.got) > 0 })

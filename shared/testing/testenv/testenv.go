@@ -17,10 +17,10 @@ import (
 
 // patience is how long Until waits. It is no measure of the product: a condition
 // that comes within milliseconds on an idle machine has this long on a busy one.
-const patience = 2 * time.Minute
+const patience = 6 * time.Minute
 
 // Until waits until a condition holds, and fails the test when it does not within
-// two minutes: what names the condition in that failure.
+// six minutes: what names the condition in that failure.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
