@@ -218,24 +218,41 @@ func compileNested(sf reflect.StructField) (string, setter[json.RawMessage], err
 func nestedFault(sf reflect.StructField, accepted string, raw json.RawMessage, err error) error {
 	name := strings.Split(sf.Tag.Get("body"), ",")[0]
 	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) && wrongType.Field != "" {
-		return BadParameter("invalid %s.%s: must be %s", name, wrongType.Field, inWords(wrongType.Type))
-	}
 	var syntax *json.SyntaxError
-	if !errors.As(err, &wrongType) && !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) { // a type of the catalog has refused it
+	member := refused(sf.Type, raw)
+	switch {
+	case errors.As(err, &wrongType) && wrongType.Field != "":
+		if member == "" {
+			member = "." + wrongType.Field
+		}
+		return BadParameter("invalid %s%s: must be %s", name, member, inWords(wrongType.Type))
+	case wrongType == nil && !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF): // a type of the catalog has refused it
 		after := strings.TrimPrefix(err.Error(), "must be ")
-		if member := refused(sf.Type, raw); member != "" {
-			return BadParameter("invalid %s.%s: must be %s", name, member, after)
+		if member != "" {
+			return BadParameter("invalid %s%s: must be %s", name, member, after)
 		}
 		return BadParameter("invalid %s: a value in it must be %s", name, after)
 	}
 	return BadParameter("invalid %s: must be %s", name, accepted)
 }
 
-// refused is the name of the first member of an object that its own type refuses.
+// refused is where the first member is that its own type refuses, of an object (.coin) or of
+// a list of objects ([2].coin); "" where none is found.
 func refused(t reflect.Type, raw json.RawMessage) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t.Kind() == reflect.Slice {
+		var entries []json.RawMessage
+		if json.Unmarshal(raw, &entries) != nil {
+			return ""
+		}
+		for i, entry := range entries {
+			if member := refused(t.Elem(), entry); member != "" {
+				return fmt.Sprintf("[%d]%s", i, member)
+			}
+		}
+		return ""
 	}
 	var members map[string]json.RawMessage
 	if t.Kind() != reflect.Struct || json.Unmarshal(raw, &members) != nil {
@@ -244,7 +261,7 @@ func refused(t reflect.Type, raw json.RawMessage) string {
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if text, ok := members[name]; ok && json.Unmarshal(text, reflect.New(t.Field(i).Type).Interface()) != nil {
-			return name
+			return "." + name
 		}
 	}
 	return ""

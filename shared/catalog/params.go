@@ -128,6 +128,9 @@ func (d *WindowDays) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// UnmarshalJSON accepts a number and a string that holds one.
+func (d *WindowDays) UnmarshalJSON(b []byte) error { return unmarshalScalar(b, d.UnmarshalText) }
+
 // LongDays is how many days a window reaches back from now: 1, 7, 30, 60 or 90. It is
 // written 7 or 7d.
 type LongDays int64

@@ -11,3 +11,52 @@ var (
 	// Lists the tags of many addresses.
 	_ = planned("POST", "/upgrade/v2/hl/traders/query-addr-tags", PerpDiscover, action("HL_QUERY_ADDR_TAGS"), EnvelopeB)
 )
+
+// DiscoverIn selects traders by their figures. Names of fields that are bound to a period may end
+// in 1d, 7d or 30d; that wins over the period of a filter, and that over period.
+type DiscoverIn struct {
+	PageNum    int64            `body:"pageNum" default:"1" min:"1" max:"20"`
+	PageSize   int64            `body:"pageSize" default:"20" min:"1" max:"25"` // rows of the answer, 25 at most
+	Period     WindowDays       `body:"period" default:"7"`
+	Sort       *DiscoverSort    `body:"sort"`                                     // absent for the greatest totalPnl first
+	Tags       []string         `body:"tags" max:"30" maxlen:"64" list:"set"`     // only traders with all of these tags, in any language
+	Coins      []Coin           `body:"coins,allCoins" max:"500" list:"set"`      // only who traded all of these perpetuals in period
+	AnyCoins   []Coin           `body:"anyCoins" max:"500" list:"set"`            // only who traded one of these at least
+	NoCoins    []Coin           `body:"noCoins" max:"500" list:"set"`             // only who traded none of these
+	LimitCoins []Coin           `body:"limitCoins" max:"500" list:"set"`          // only who traded, and nothing but these
+	Selects    []string         `body:"selects" max:"500" maxlen:"64" list:"set"` // fields of the rows; absent for the usual ones
+	LoadPnls   bool             `body:"loadPnls"`                                 // true for the profit over time too
+	LoadTags   bool             `body:"loadTags"`                                 // true for the tags too
+	CountOnly  bool             `body:"countOnly"`                                // true for total alone
+	Lang       string           `body:"lang" default:"en" enum:"en|zh"`           // language of the tags
+	Filters    []DiscoverFilter `body:"filters" max:"50"`                         // all of which hold
+	Addrs      []Address        `body:"addrs" cut:"2000" list:"set"`              // only these accounts; those beyond 2,000 are left out
+}
+
+// DiscoverSort is the order of traders: what is not known comes last, and of equal ones the smaller
+// address first.
+type DiscoverSort struct {
+	Field string `json:"field"`         // what they are ordered by
+	Dir   string `json:"dir,omitempty"` // asc or desc; absent for desc
+}
+
+// DiscoverFilter is a condition on a field. What is not known passes none.
+type DiscoverFilter struct {
+	Field  string      `json:"field"`
+	Op     string      `json:"op,omitempty"`     // <, =, >, >=, <=, != or <>, or exist, which what is known passes; absent for >=
+	Val    *Decimal    `json:"val,omitempty"`    // a number; of a date ms since 1970 UTC
+	Val2   *string     `json:"val2,omitempty"`   // of a date in place of val: an ISO time, or a time before now as in -1d, -30m or -1w
+	Period *WindowDays `json:"period,omitempty"` // in place of the period of the body
+}
+
+// DiscoverPage is a page of the traders that pass.
+type DiscoverPage struct {
+	List  []DiscoverRow `json:"list"`
+	Total int64         `json:"total"` // traders that pass, of all pages
+}
+
+// DiscoverRow is a trader: address, the fields that were asked for under the names under which they
+// were, pnls with loadPnls and tags with loadTags. Counts, ratios and durations are numbers, money is
+// a decimal string in USD and dates are ms, but for snapPositionCount, oaLastOrderAt, avgLeverage,
+// snapEffLeverage and snapMarginUsageRate, which are strings. What is not known is null.
+type DiscoverRow map[string]any

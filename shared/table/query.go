@@ -202,7 +202,7 @@ func (w *worker) byLeft(p *Part, block int) []int {
 		}
 		b := &p.Columns[filters[i].Column][block]
 		for row := 0; row < b.rows; row += max(1, b.rows/sample) {
-			if filters[i].passes(b.At(row)) {
+			if filters[i].Passes(b.At(row)) {
 				left[i]++
 			}
 		}
@@ -211,7 +211,8 @@ func (w *worker) byLeft(p *Part, block int) []int {
 	return order
 }
 
-func (f *Filter) passes(v int64, ok bool) bool {
+// Passes reports whether a value passes; ok is false where it is not known.
+func (f *Filter) Passes(v int64, ok bool) bool {
 	if f.Null || !ok {
 		return f.Null && !ok
 	}

@@ -134,6 +134,14 @@ func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
 	return inUnits(v, f.Scale)
 }
 
+// Decimal is a figure of so many units.
+func (f *Field) Decimal(units int64) market.Decimal {
+	if f.Scale == 0 {
+		return market.DecimalFromInt(units)
+	}
+	return market.Micros(units).Decimal() // of [scaleOf]
+}
+
 // inUnits is a value in units of 10^-scale, rounded half away from zero; known is false of what is
 // beyond [Most].
 func inUnits(v market.Decimal, scale int) (units int64, known bool) {

@@ -4,17 +4,22 @@
 package traders
 
 import (
+	"time"
+
 	"quotary/shared/store"
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
 	"quotary/shared/traderfields"
 )
 
-// Name of the view that names the files, and of what their keys begin with.
+// Name of the view that names the files.
 const Name = "traders"
 
+// Prefix is what the keys of the files begin with.
+const Prefix = Name + "/"
+
 // Newest is how the manifest is stored. It changes every five minutes.
-var Newest = store.ViewType[tablefile.Manifest]{Name: Name}
+var Newest = store.ViewType[tablefile.Manifest]{Name: Name, Period: time.Second}
 
 // Trader is one row of the table.
 type Trader struct {
@@ -62,6 +67,9 @@ func placesOf(columns []tablefile.Column) map[string]int {
 	}
 	return places
 }
+
+// Coins is the place of the column of what was traded in a period.
+func Coins(p traderfields.Period) int { return places[coinsName+p.Suffix()] }
 
 // Columns are those of the files, in their order. They are not to be changed.
 func Columns() []tablefile.Column { return columns }

@@ -1,0 +1,41 @@
+package traderquery
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"quotary/shared/catalog"
+	"quotary/shared/market"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/traderfields"
+)
+
+// texts are the figures that clients read as texts though they are no money.
+var texts = []string{"snapPositionCount", "oaLastOrderAt", "avgLeverage", "snapEffLeverage", "snapMarginUsageRate"}
+
+// value is a figure as it stands in an answer: a number, money a decimal text, nil where it is not
+// known.
+func value(f *traderfields.Field, v tablefile.Value) any {
+	if !v.Known {
+		return nil
+	}
+	d, isText := f.Decimal(v.Value), slices.Contains(texts, f.Name)
+	switch {
+	case f.Kind == traderfields.Money, isText && f.Kind == traderfields.Ratio:
+		return market.Text(d)
+	case isText:
+		return d.String()
+	}
+	return json.Number(d.String())
+}
+
+// AddressText is an address as it is written.
+func AddressText(a table.Address) string { return "0x" + hex.EncodeToString(a[:]) }
+
+// addressOf is an address as a table has it.
+func addressOf(a catalog.Address) (of table.Address) {
+	_, _ = hex.Decode(of[:], []byte(a[2:])) // its type has checked it
+	return of
+}
