@@ -24,7 +24,8 @@ type OpenTable struct {
 	Rows     []OpenRow
 
 	// LeftOut are the positions whose figures are not what any market of the venue has: with
-	// more than eight decimal places, or larger than its rows hold.
+	// more than eight decimal places, or larger than its rows hold; and those in more coins than
+	// it numbers.
 	LeftOut int
 }
 
@@ -279,7 +280,7 @@ func (a *Account) pool(name string) pool {
 func (p *Positions) Table(ms int64) *OpenTable {
 	t := &OpenTable{Time: ms}
 	holders := p.sortedHolders()
-	n := t.number(p, holders)
+	n := t.numberAll(p, holders)
 	t.Accounts, t.Pools, t.Rows = make([][20]byte, 0, len(holders)), make([]OpenPool, 0, len(holders)), make([]OpenRow, 0, n)
 	for _, h := range holders {
 		t.add(h)
@@ -329,20 +330,30 @@ func (p *Positions) TableOf(address string, ms int64) *OpenTable {
 	if h == nil {
 		return t
 	}
-	for i, one := range h.open {
-		one.in.number = uint16(min(i, math.MaxUint16)) //nolint:gosec // it is
-		t.Coins = append(t.Coins, OpenCoin{Coin: one.in.coin})
+	for _, one := range h.open {
+		one.in.number = t.number(one.in.coin)
 	}
 	t.places([]*holder{h})
 	t.add(h)
 	return t
 }
 
-// number numbers the coins of what is open, and counts its positions.
-func (t *OpenTable) number(p *Positions, holders []*holder) int {
+// unnumbered is the number of a coin for which the table has no room.
+const unnumbered = math.MaxUint16
+
+// number is that of another coin.
+func (t *OpenTable) number(coin string) uint16 {
+	if len(t.Coins) == unnumbered {
+		return unnumbered
+	}
+	t.Coins = append(t.Coins, OpenCoin{Coin: coin})
+	return uint16(len(t.Coins) - 1) //nolint:gosec // it is less
+}
+
+// numberAll numbers the coins of what is open, and counts its positions.
+func (t *OpenTable) numberAll(p *Positions, holders []*holder) int {
 	for _, coin := range p.Coins() {
-		p.coins[coin].number = uint16(min(len(t.Coins), math.MaxUint16)) //nolint:gosec // it is
-		t.Coins = append(t.Coins, OpenCoin{Coin: coin})
+		p.coins[coin].number = t.number(coin)
 	}
 	return t.places(holders)
 }
@@ -352,6 +363,9 @@ func (t *OpenTable) places(holders []*holder) (n int) {
 	for _, h := range holders {
 		n += len(h.open)
 		for _, one := range h.open {
+			if one.in.number == unnumbered {
+				continue
+			}
 			c := &t.Coins[one.in.number]
 			if places := one.size.PrecUint(); places > c.Places {
 				c.Places = max(c.Places, min(placesOf(one.size), mostPlaces))
@@ -370,8 +384,12 @@ func (t *OpenTable) add(h *holder) {
 	t.Accounts = append(t.Accounts, h.id)
 	var last *held
 	for _, one := range h.open {
-		size, ok := wholeOf(one.size, t.Coins[one.in.number].Places)
-		if !ok || one.in.number == math.MaxUint16 {
+		var size int64
+		ok := one.in.number != unnumbered
+		if ok {
+			size, ok = wholeOf(one.size, t.Coins[one.in.number].Places)
+		}
+		if !ok {
 			t.LeftOut++
 			continue
 		}

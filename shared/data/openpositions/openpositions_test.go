@@ -65,3 +65,20 @@ func BenchmarkView(b *testing.B) {
 		}
 	})
 }
+
+// A table that its readers refuse would be the last one.
+func TestATableOfMoreCoinsThanItNumbersIsReadAgain(t *testing.T) {
+	t.Parallel()
+	const coins, most = 66_000, 65_535
+	var p market.Positions
+	for i := range coins {
+		p.Add(&market.Fill{Address: "0x00000000000000000000000000000000000000aa", Coin: fmt.Sprint("C", i), Px: "1.0", Sz: "1.5", Side: market.Buy,
+			Time: 1, StartPosition: "0.0", Dir: "Open Long", ClosedPnl: "0.0", Hash: "0x0", Oid: 1, Fee: "0.0", Tid: int64(i), FeeToken: "USDC"})
+	}
+	for name, table := range map[string]*market.OpenTable{"of all": p.Table(1), "of one account": p.TableOf("0x00000000000000000000000000000000000000aa", 1)} {
+		got, err := openpositions.Published.Decode(openpositions.Published.Encode(table))
+		if err != nil || len(got.Rows) != most || got.LeftOut != coins-most {
+			t.Errorf("%s: %v, with %d rows of %d coins, and %d left out", name, err, len(table.Rows), len(table.Coins), table.LeftOut)
+		}
+	}
+}
