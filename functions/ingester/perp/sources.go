@@ -89,27 +89,27 @@ const publicBehind = 500 * time.Millisecond
 // nodeSources are the files of a node.
 func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	var sources []engine.Source[*Batch]
+	coins := hyperliquid.NewCoins()
+	files := func(stream string, read func(*market.Events, string, int64) (int, error)) *hyperliquid.Files {
+		stats := new(source.Stats)
+		return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: stats, Read: read, Coins: coins, Log: c.log(stream, stats)}
+	}
 	for _, stream := range hyperliquid.Streams {
-		sources = append(sources, c.stream(stream, "node", c.files(stream, nil), feeds, catalog.VenueFills, catalog.VenueTrades)...)
+		sources = append(sources, c.stream(stream, "node", files(stream, nil), feeds, catalog.VenueFills, catalog.VenueTrades)...)
 	}
 	for _, stream := range hyperliquid.OrderStreams {
-		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadOrders), feeds, catalog.VenueOrders)...)
+		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadOrders), feeds, catalog.VenueOrders)...)
 	}
 	// What funding was paid, for which the public API is asked too, with its past; and
 	// what moved on ledgers.
 	for _, stream := range hyperliquid.LedgerStreams {
-		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers, catalog.VenuePayments)...)
+		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers, catalog.VenuePayments)...)
 	}
 	// It writes few of these, and none where it does not write fills.
 	for _, stream := range hyperliquid.TwapStreams {
-		sources = append(sources, c.stream(stream, "", c.files(stream, hyperliquid.ReadTwaps), feeds, catalog.VenueTwaps)...)
+		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadTwaps), feeds, catalog.VenueTwaps)...)
 	}
 	return sources
-}
-
-func (c Config) files(stream string, read func(*market.Events, string, int64) (int, error)) *hyperliquid.Files {
-	stats := new(source.Stats)
-	return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: stats, Read: read, Log: c.log(stream, stats)}
 }
 
 // log is that of a source.

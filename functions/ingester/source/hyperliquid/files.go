@@ -37,6 +37,9 @@ type Files struct {
 	// the last; 0 means 1,000.
 	Most int
 
+	// Coins are those of which there may be events, which its other files share; nil is any.
+	Coins *Names
+
 	ends bool // following ends at the end of what is there
 }
 
@@ -117,7 +120,7 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 		return at, fmt.Errorf("seek in %s: %w", at.File, err)
 	}
 	l := &lines{r: file, max: maxLine, offset: at.Offset}
-	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, most: f.Most, newest: at.Time}
+	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, most: f.Most, coins: f.Coins, newest: at.Time}
 	next, err := f.readToEnd(ctx, l, c, take)
 	if err != nil {
 		return accepted, err

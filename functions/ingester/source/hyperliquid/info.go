@@ -48,7 +48,7 @@ type Info struct {
 	http   *http.Client
 	budget *source.Budget
 
-	dexs, coins *names // that are taken
+	dexs, coins *Names // that are taken
 }
 
 // NewInfo returns a client of the venue at base, e.g. https://api.hyperliquid.xyz.

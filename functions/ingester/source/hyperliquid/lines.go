@@ -145,6 +145,8 @@ type collector struct {
 	read  func(e *market.Events, line string, offset int64) (skipped int, err error) // nil reads fills
 	most  int                                                                        // events of a delivery, 0 for deliveryEvents
 
+	coins *Names // nil takes any
+
 	events market.Events
 	bytes  int
 	line   int    // bytes of the last line
@@ -189,7 +191,12 @@ func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 	if c.bytes == 0 {
 		return nil
 	}
-	refuseAhead(&c.events, c.now(), c.stats, c.log.With("file", c.name, "before", offset))
+	log := c.log.With("file", c.name, "before", offset)
+	refuseAhead(&c.events, c.now(), c.stats, log)
+	if n := c.coins.drop(&c.events); n > 0 {
+		c.stats.Malformed.Add(int64(n))
+		log.Warn("skipped events of more coins than there are", "count", n)
+	}
 	c.newest = max(c.newest, newestTime(&c.events))
 	d := Delivery{Events: c.events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}}
 	c.stats.Seen(c.now(), newestOf(&d.Events))

@@ -224,3 +224,52 @@ func TestABookHoldsNoLargeFrame(t *testing.T) {
 		}
 	}
 }
+
+// What a node writes of more coins than there are is left out, in whichever of its files.
+func TestANodesFilesNameSoManyCoins(t *testing.T) {
+	t.Parallel()
+	coins := newNames(3)
+	line := func(of string, n int) string {
+		coin := fmt.Sprint(of, n)
+		return strings.Replace(strings.TrimSpace(fillLines(n+1, n+1)), `"coin":"BTC"`, `"coin":"`+coin+`"`, 1) + "\n"
+	}
+	var got []string
+	var left int64
+	for _, of := range []string{"A", "B", "A"} {
+		stats := new(Stats)
+		c := &collector{name: of, stats: stats, log: quiet, now: time.Now, coins: coins}
+		for n := range 2 {
+			c.add([]byte(line(of, n)), 0)
+		}
+		must.Do(t, c.flush(t.Context(), 1, func(_ context.Context, d Delivery) error {
+			for _, f := range d.Events.Fills {
+				got = append(got, f.Coin)
+			}
+			return nil
+		}))
+		left += stats.Malformed.Load()
+	}
+	if want := "[A0 A1 B0 A0 A1]"; fmt.Sprint(got) != want || left != 1 {
+		t.Errorf("%v are read, and %d left out: want %s", got, left, want)
+	}
+}
+
+func TestEventsOfEveryKindAreOfCoinsThatAreTaken(t *testing.T) {
+	t.Parallel()
+	coins := newNames(1)
+	coins.take("BTC")
+	e := market.Events{
+		Fills:    []market.Fill{{Coin: "BTC"}, {Coin: "X"}},
+		Orders:   []market.OrderStatus{{Coin: "X"}},
+		Payments: []market.FundingPayment{{Coin: "BTC"}, {Coin: "X"}},
+		Twaps:    []market.TwapStatus{{Twap: market.Twap{Coin: "BTC"}}, {Twap: market.Twap{Coin: "X"}}},
+		Ledgers:  []market.Ledger{{}},
+	}
+	if n := coins.drop(&e); n != 4 || len(e.Fills) != 1 || len(e.Payments) != 1 || len(e.Twaps) != 1 || len(e.Ledgers) != 1 {
+		t.Errorf("%d events are left out, and %d kept", n, e.Len())
+	}
+	var all *Names
+	if n := all.drop(&e); n != 0 {
+		t.Errorf("%d events are left out where any coin is taken", n)
+	}
+}
