@@ -17,6 +17,7 @@ const (
 	mostNested = 16       // structs and lists in one another
 	mostPage   = 64 << 20 // bytes of a page before it is compressed
 	mostNames  = 1 << 24  // of all rows of a block of sets
+	leastWord  = 4        // bytes of a word of a dictionary: how long a text is, or a number of eight
 )
 
 // checkStruct returns how many bytes a struct in the encoding of Parquet's footers and page headers
@@ -110,7 +111,7 @@ func checkPages(column []byte, values int) error {
 			return fmt.Errorf("what has a page of %d bytes, %d compressed, %w", page.UncompressedPageSize, size, errFile)
 		}
 		first, second, words := &page.DataPageHeader.V, &page.DataPageHeaderV2.V, &page.DictionaryPageHeader.V
-		if n := max(first.NumValues, second.NumValues); int(n) > values || second.NumRows > table.BlockRows || words.NumValues > mostPage {
+		if n := max(first.NumValues, second.NumValues); int(n) > values || second.NumRows > table.BlockRows || words.NumValues > page.UncompressedPageSize/leastWord {
 			return fmt.Errorf("what has a page of %d values %w", max(n, words.NumValues), errFile)
 		}
 		column = column[size:]

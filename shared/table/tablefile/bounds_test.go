@@ -3,6 +3,7 @@ package tablefile_test
 import (
 	"encoding/binary"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,16 @@ func TestABrokenFileTakesNoMoreMemoryThanOneThatIsWhole(t *testing.T) { //nolint
 	whole := must.Get(tablefile.Bytes(columns, p))(t)
 	const claim, most = "\xff\xff\xff\xff\x07", 16 << 20 // the greatest int32, and bytes
 	for at := range len(whole) - len(claim) {
-		for skipped := range 2 { // behind the byte that says what comes, or over it
-			broken := []byte(string(whole[:at]) + claim[skipped:] + string(whole[at+len(claim)-skipped:]))
+		for way := range 3 {
+			broken := slices.Clone(whole)
+			switch way {
+			case 0:
+				copy(broken[at:], claim)
+			case 1:
+				copy(broken[at:], claim[1:])
+			default:
+				broken[at] ^= 2 // of what says how a column is packed, it makes another that there is
+			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			stored := &file{bytes: broken}

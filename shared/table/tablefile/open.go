@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
 
 	"quotary/shared/table"
 )
@@ -190,6 +191,9 @@ func (f *File) pages(ctx context.Context, column string, values int, each func(p
 	from := meta.DataPageOffset
 	if meta.DictionaryPageOffset > 0 {
 		from = min(from, meta.DictionaryPageOffset)
+	}
+	if meta.Codec != format.Zstd { // others of the library make room for ever for what is none of theirs
+		return fmt.Errorf("column %s is packed as %s: it %w", column, meta.Codec, errFile)
 	}
 	if from < 0 || meta.TotalCompressedSize <= 0 || meta.TotalCompressedSize > f.file.Size()-from {
 		return fmt.Errorf("column %s is %d bytes from %d on: it %w", column, meta.TotalCompressedSize, from, errFile)
