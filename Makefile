@@ -28,7 +28,7 @@ GOTEST = GORACE=atexit_sleep_ms=20 QUOTARY_PROGRAMS=$(CURDIR)/$(BIN) go test
 PARALLEL = $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 test: tools build ## run every test, with the race detector where there is a C compiler
 	$(if $(RACE),,@echo "  skipped: the race detector, for want of a C compiler")
-	$(GOTEST) -vet=all $(RACE) -parallel $(PARALLEL) -timeout 20m $(or $(PKG),./...)
+	$(GOTEST) -vet=all $(RACE) -parallel $(PARALLEL) -timeout 40m $(or $(PKG),./...)
 	@$(if $(PKG),,cd tools && go test -count=1 ./...)
 	@$(if $(PKG),,$(MAKE) --no-print-directory -C infra test)
 

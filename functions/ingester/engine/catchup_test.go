@@ -87,6 +87,15 @@ func TestAProjectionThatIsAddedLaterEndsAsIfItHadAlwaysBeenThere(t *testing.T) {
 			_ = p.Run(ctx) // it is killed
 		}()
 		if life < 4 {
+			testenv.Until(t, "it is killed, or has caught up as a slow one may that writes each batch", func() bool {
+				select {
+				case <-ended:
+					return true
+				default:
+					return p.Stats.Batches.Load() > 0 && p.Stats.CatchingUp.Load() == 0
+				}
+			})
+			kill()
 			<-ended
 			scanned += applied
 			continue

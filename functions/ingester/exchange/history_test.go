@@ -159,7 +159,7 @@ func unlike(t *testing.T, got, want map[string]string) string {
 // run runs the pipeline of a history until its stored rows are as wanted.
 func (w *world) run(t *testing.T, sources []engine.Source[*Batch], until func() bool) {
 	t.Helper()
-	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: w.config.Stores, NewBatch: NewBatch, Projections: Projections(w.config.Refresh), Logger: w.config.Logger, Sources: sources}
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: w.config.Stores, NewBatch: NewBatch, Projections: Projections(w.config.Refresh), Logger: w.config.Logger, Sources: sources, StopWithin: 5 * time.Minute}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()

@@ -53,7 +53,7 @@ func TestLargeOrdersAreThoseOfTheExchanges(t *testing.T) {
 		for i := range events.LargeLevels {
 			known[events.LargeLevels[i].Pair] = true
 		}
-		now := clock().Add(-20 * time.Second) // of which everything has come
+		now := clock().Add(-time.Minute) // of which everything has come
 		if err := p.Apply(&Batch{PairEvents: *events}, nil, now); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func TestLargeOrdersAreThoseOfTheExchanges(t *testing.T) {
 	})
 	from := clock().Add(time.Minute).UnixMilli()/(3*minute)*(3*minute) + 3*minute
 	until := from + 4*minute // two of each market
-	testenv.Until(t, "the orders are over", func() bool { return clock().UnixMilli() > until+30_000 })
+	testenv.Until(t, "the orders are over", func() bool { return clock().UnixMilli() > until+70_000 })
 	stop()
 	running.Wait()
 

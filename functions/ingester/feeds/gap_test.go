@@ -91,6 +91,14 @@ func (w *world) ingest(n *node) (stop func()) {
 		Log: store.NewLog(w.db, w.prefix+schema.LogTable), Series: store.NewSeries(w.db, w.prefix+schema.SeriesTable),
 		Views: views, Quarantine: engine.Quarantine{Objects: w.objects, Bucket: w.bucket},
 	}})
+	begin := domain.Begin
+	domain.Begin = func(ctx context.Context, term *lease.Term) (engine.Work, error) {
+		work, err := begin(ctx, term)
+		if p, ok := work.(*engine.Pipeline[*perp.Batch]); ok {
+			p.StopWithin = 5 * time.Minute // on a busy machine
+		}
+		return work, err
+	}
 	runner := &engine.Runner{Domain: domain, Logger: quiet,
 		Lease: &lease.Lease{DB: w.db, Table: w.prefix + schema.SeriesTable, Name: engine.LeaseName(domain.Name), Owner: "one", Timing: lease.Standard, Log: quiet, Rank: domain.Rank}}
 	ctx, cancel := context.WithCancel(context.Background())

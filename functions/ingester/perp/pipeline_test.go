@@ -45,7 +45,7 @@ func newStores(t testing.TB) engine.Stores {
 // newPipeline is the domain on some sources.
 func newPipeline(stores engine.Stores, sources ...engine.Source[*Batch]) *engine.Pipeline[*Batch] {
 	projections, _ := Projections()
-	return &engine.Pipeline[*Batch]{Domain: Name, Stores: stores, NewBatch: NewBatch, Logs: Logs, Projections: projections, Sources: sources, Logger: quiet}
+	return &engine.Pipeline[*Batch]{Domain: Name, Stores: stores, NewBatch: NewBatch, Logs: Logs, Projections: projections, Sources: sources, Logger: quiet, StopWithin: 5 * time.Minute}
 }
 
 // run runs a pipeline and returns what stops it.
