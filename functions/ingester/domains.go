@@ -11,6 +11,7 @@ import (
 	"quotary/functions/ingester/perp"
 	"quotary/functions/ingester/reference"
 	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/aws/awsclient"
 	"quotary/shared/data/alerts"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/gate/keys"
@@ -49,6 +50,9 @@ func perpDomain(env *config.Env) configured {
 	return func(i *ingester, host engine.Host) engine.Domain {
 		if config.URL != "" {
 			config.Info = hyperliquid.NewInfo(config.URL)
+		}
+		if hours := config.HoursOf; hours.Bucket != "" {
+			config.Hours = hyperliquid.S3Hours{Client: awsclient.LargeObjects(i.config, hours.Region), Name: hours.Bucket}
 		}
 		config.Wanted = followrequests.Accounts.Open(i.documents)
 		if feeds.on {

@@ -306,6 +306,7 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 // Also one alone is replaced without a gap: the new one stands by first.
 func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 	d := must.Get(synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off", "exchanges": "off", "nodeHosts": "true",
+		"accounts": "hours", "hoursBucket": "hours-of-a-venue",
 		"newsFeeds": []any{map[string]any{"url": "https://news.example/rss", "language": "en", "source": "Example News"}}}, false))(t)
 	service := d.parts["ingester"].only(t, "AWS::ECS::Service").Properties
 	if service["DesiredCount"] != 1.0 || at(service, "DeploymentConfiguration", "MinimumHealthyPercent") != 100.0 || at(service, "DeploymentConfiguration", "MaximumPercent") != 200.0 {
@@ -316,6 +317,12 @@ func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 	}
 	if !strings.Contains(string(d.parts["ingester"].text), "QUOTARY_NEWS_FEEDS") || strings.Contains(string(full.parts["ingester"].text), "QUOTARY_NEWS_FEEDS") {
 		t.Error("feeds of news are not followed, or are where none are listed")
+	}
+	// The bucket of the venue's hours is read where it was chosen, and nowhere else.
+	for part, text := range map[string]string{"ingester": "hours-of-a-venue/node_fills_by_block/hourly/*", "watch": "hours-refused"} {
+		if !strings.Contains(string(d.parts[part].text), text) || strings.Contains(string(full.parts[part].text), text) {
+			t.Errorf("%s is in no template of %s, or in one that reads no hours", text, part)
+		}
 	}
 	// Hosts can join before the ingesters move to them.
 	if service["LaunchType"] != "FARGATE" || d.parts["ingester"].Resources["NodeHostRole"] == nil || full.parts["ingester"].Resources["NodeHostRole"] != nil {

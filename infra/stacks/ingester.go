@@ -122,14 +122,38 @@ func (b *builder) network(stack awscdk.Stack) awsec2.Vpc {
 
 func (b *builder) ingesterRole(stack awscdk.Stack) awsiam.Role {
 	p := b.declaration(catalog.ProgramIngester)
+	rights := b.policy(p, nil)
+	b.readHours(rights)
 	role := awsiam.NewRole(stack, jsii.String("IngesterRole"), &awsiam.RoleProps{
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 		Description:    jsii.String("What the ingester may do"),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{"rights": b.policy(p, nil)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{"rights": rights},
 	})
 	rename(role, "IngesterRole")
 	explain(role, p)
+	if b.hours() {
+		accept(role, "AwsSolutions-IAM5", "The venue's hours are objects below two prefixes of its bucket, a new one every hour.",
+			`/^Resource::arn:.*:s3:::.*\/(node_fills|misc_events)_by_block\/hourly\/\*$/`)
+	}
 	return role
+}
+
+// hours reports whether the hours that the venue publishes are read.
+func (b *builder) hours() bool {
+	return b.domains[catalog.EnvAccounts.Name] == catalog.AccountsOfHours
+}
+
+// readHours allows to read the bucket of the venue's hours, which is not the deployment's own, where they are read.
+func (b *builder) readHours(rights awsiam.PolicyDocument) {
+	if !b.hours() {
+		return
+	}
+	bucket := "arn:${AWS::Partition}:s3:::" + b.domains[catalog.EnvHoursBucket.Name]
+	allow := func(sid, action string, resources ...*string) {
+		rights.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Sid: jsii.String(sid), Actions: jsii.Strings(action), Resources: &resources}))
+	}
+	allow("VenueHours", "s3:GetObject", sub(bucket+"/node_fills_by_block/hourly/*"), sub(bucket+"/misc_events_by_block/hourly/*"))
+	allow("VenueHoursThatAreThere", "s3:ListBucket", sub(bucket))
 }
 
 // memoryShare is the part of a task's memory, in percent, beyond which its program collects

@@ -210,6 +210,20 @@ func (w *watcher) domainAlarms(d *catalog.Domain) {
 			metric: w.domainMetric(domain, metrics.AnchorWait, "Minimum", 5), threshold: (15 * time.Minute).Seconds() * 1000, periods: 2, of: 2,
 		})
 	}
+	if domain == catalog.PerpDomain.Name && w.hours() {
+		w.alarm(alarm{
+			name: "hours-refused", domain: domain, meaning: "The bucket of the venue's hours refuses to be read: fills and ledgers of accounts stand still.",
+			metric: w.domainMetric(domain, metrics.HoursRefused, "Minimum", 5), threshold: 0, periods: 2, of: 2,
+		})
+		w.alarm(alarm{
+			name: "hours-passed", domain: domain, meaning: "An hour of the venue was missing or broken for six hours and is passed over: what accounts did in it comes when the venue publishes it.",
+			metric: w.domainMetric(domain, metrics.HoursPassed, "Sum", 5), threshold: 0, periods: 1, of: 1,
+		})
+		w.alarm(alarm{
+			name: "hours-behind", domain: domain, meaning: "The last hour of the venue that was read ended more than eight hours ago.",
+			metric: w.domainMetric(domain, metrics.HoursBehind, "Minimum", 60), threshold: (8 * time.Hour).Seconds() * 1000, periods: 2, of: 2,
+		})
+	}
 	if domain == catalog.ExchangeDomain.Name {
 		w.alarm(alarm{
 			name: "ingester-malformed", domain: domain, meaning: "For an hour exchanges have said what cannot be read, or refused what they were asked for: what is made of it stands still.",

@@ -1,5 +1,8 @@
 package catalog
 
+// AccountsOfHours is the choice of [EnvAccounts] by which the hours that the venue publishes are read.
+const AccountsOfHours = "hours"
+
 // PerpDomain is the domain of the perpetual venue, to which the WebSocket feeds belong,
 // and what is set of it.
 var (
@@ -21,6 +24,22 @@ var (
 	EnvNodeBehind = PerpDomain.setting(Setting{
 		Name: "QUOTARY_NODE_BEHIND", Default: "30s", Check: span,
 		Purpose: "how old the newest event of its node may be before this process gives way to one whose node is up to date",
+	})
+	EnvAccounts = PerpDomain.setting(Setting{
+		Name: "QUOTARY_ACCOUNTS", Deploy: "accounts", Deployed: "off", Default: "off", Check: matching("off|"+AccountsOfHours, "off or "+AccountsOfHours),
+		Purpose: "where the fills, ledger updates and payments of all accounts come from without a node: the hours that the venue publishes, an hour or two late, or nowhere",
+	})
+	EnvHoursBucket = PerpDomain.setting(Setting{
+		Name: "QUOTARY_HOURS_BUCKET", Deploy: "hoursBucket", Deployed: "hl-mainnet-node-data", Default: "hl-mainnet-node-data", Check: matching(`[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]`, "the name of a bucket"),
+		Purpose: "the bucket of the venue's hours, whose readers pay for what they read",
+	})
+	EnvHoursRegion = PerpDomain.setting(Setting{
+		Name: "QUOTARY_HOURS_REGION", Deploy: "hoursRegion", Deployed: "ap-northeast-1", Default: "ap-northeast-1", Check: matching(`[a-z]{2}(-[a-z]+)+-[0-9]`, "the name of a region"),
+		Purpose: "the region of that bucket",
+	})
+	EnvHoursSince = PerpDomain.setting(Setting{
+		Name: "QUOTARY_HOURS_SINCE", Deploy: "hoursSince", Deployed: "168h", Default: "168h", Check: span,
+		Purpose: "how far back the venue's hours are read at the first start",
 	})
 	EnvNodeInfoURL = PerpDomain.setting(Setting{
 		Name: "QUOTARY_NODE_INFO_URL", Deploy: "nodeInfoURL", Deployed: "off",

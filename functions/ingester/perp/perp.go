@@ -33,6 +33,10 @@ type Config struct {
 	Info       *hyperliquid.Info // client of the same: one budget for all who ask it; nil without
 	Retention  retention.Setting // of the logs
 
+	HoursOf   HoursSettings          // of the venue's hours
+	Hours     hyperliquid.HourBucket // where they are; nil reads none
+	hoursPoll time.Duration          // between questions for them; 0 means what they have by themselves
+
 	NodeInfo     *hyperliquid.Info     // of the node's own info endpoint, which has no limits; nil without
 	Wanted       *followrequests.Store // the accounts that clients ask for; nil without
 	AnchorWeight int                   // how much of the public API's weight a minute is spent on accounts
@@ -55,6 +59,7 @@ func Settings(env *config.Env) Config {
 		URL: env.Text(catalog.EnvHyperliquidURL), SpoolDir: env.Text(catalog.EnvSpoolDir),
 		AnchorWeight: env.Int(catalog.EnvAnchorWeight), AnchorValue: env.Int(catalog.EnvAnchorValue),
 	}
+	c.HoursOf = hoursSettings(env, c.NodeDir)
 	if url := env.Text(catalog.EnvNodeInfoURL); url != "" {
 		c.NodeInfo = hyperliquid.NewNodeInfo(url)
 	}
@@ -111,8 +116,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		p.Applied = func(b *Batch) { feeds.Applied(&b.Events, folded) }
 		p.Beside = feeds.Run
 	}
+	hours := c.venueHours()
 	p.Figures = func() []engine.Figure {
-		figures := append(accounts.figures.figures(wanted),
+		figures := append(append(accounts.figures.figures(wanted), hoursFigures(hours)...),
 			engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: liquidated.leftOut.Load(), Grows: true},
 			engine.Figure{Name: metrics.LiquidationsUnknown, Unit: metrics.Count, Value: liquidated.unknown.Load(), Grows: true},
 			engine.Figure{Name: metrics.TwapsLeftOut, Unit: metrics.Count, Value: twaps.leftOut.Load(), Grows: true},
@@ -124,6 +130,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		return append(feeds.Figures(), figures...)
 	}
 	p.Sources = c.sources(feeds)
+	if hours != nil {
+		p.Sources = append(p.Sources, hoursSource(hours))
+	}
 	if wanted != nil {
 		p.Sources = append(p.Sources, c.anchors(wanted, feeds))
 	}

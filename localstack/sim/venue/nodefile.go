@@ -44,7 +44,7 @@ func (n *nodeFiles) writeBlock(number int64, w *output) error {
 }
 
 func (n *nodeFiles) writeLine(s stream, at time.Time, line []byte) error {
-	path := filepath.Join(n.dir, streamDirs[s], "hourly", at.Format("20060102"), strconv.Itoa(at.Hour()))
+	path := hourPath(n.dir, s, at)
 	if path != n.path[s] {
 		if err := n.roll(s, path, at); err != nil {
 			return err

@@ -25,7 +25,7 @@ var streamDirs = [streamCount]string{"node_fills_by_block", "node_order_statuses
 // valid until the next block begins.
 type output struct {
 	events  [streamCount][]byte
-	lines   [streamCount][]byte // complete lines, empty for a stream without events
+	lines   [streamCount][]byte // complete lines, empty for a stream without events that is not written for each block
 	local   time.Time           // when the node wrote the block
 	stamp   []byte              // the block's time
 	deltas  []byte
@@ -81,7 +81,8 @@ func (w *output) begin(e *engine) {
 	w.local = at.Add(time.Duration(lag))
 }
 
-// end puts the events of each stream that has any into its line.
+// end puts the events of each stream that has any into its line. Of fills a node writes a line for each
+// block.
 func (w *output) end(e *engine) {
 	if len(w.deltas) > 0 {
 		b := w.open(streamMisc)
@@ -91,7 +92,7 @@ func (w *output) end(e *engine) {
 		w.events[streamMisc] = append(append(b, w.deltas...), `]}}}`...)
 	}
 	for s, ev := range w.events {
-		if len(ev) == 0 {
+		if len(ev) == 0 && stream(s) != streamFills {
 			continue
 		}
 		b := w.lines[s][:0]

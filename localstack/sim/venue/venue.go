@@ -45,6 +45,11 @@ type Config struct {
 	DexFails time.Duration
 	// NodeDir receives the node's output files; none are written when empty.
 	NodeDir string
+	// Publish receives, of what the node writes, each hour of fills and of misc events once it has
+	// ended, as LZ4 frames under the venue's own names; nil publishes none. It needs NodeDir. One that
+	// fails is tried again with the next block. Those of the last day are published again when a venue
+	// is opened, as it may have died in between.
+	Publish func(key string, body []byte) error
 	// StateDir keeps the snapshot and the journal; a venue without one begins
 	// again each time.
 	StateDir string
@@ -128,6 +133,7 @@ type Venue struct {
 	mu    sync.Mutex // guards what follows
 	eng   *engine
 	files nodeFiles
+	hours hours
 	jour  *journal
 	done  bool
 
@@ -144,9 +150,11 @@ func Open(cfg Config) (*Venue, error) {
 	v := &Venue{cfg: cfg, failing: map[string]bool{}}
 	v.hub = newHub(v)
 	v.files = nodeFiles{dir: cfg.NodeDir, retain: cfg.Retain}
+	v.hours = hours{dir: cfg.NodeDir, publish: cfg.Publish, log: cfg.Log}
 	if err := v.restore(); err != nil {
 		return nil, errors.Join(err, v.closeFiles())
 	}
+	v.hours.again(time.Unix(0, v.eng.Time))
 	now := cfg.Clock().UnixNano()
 	if err := v.fill(max(v.eng.LayTo, now)); err != nil {
 		return nil, errors.Join(err, v.closeFiles())
@@ -289,6 +297,7 @@ func (v *Venue) block(t int64) error {
 	if err := v.files.writeBlock(v.eng.Block, &v.eng.out); err != nil {
 		return err
 	}
+	v.hours.written(v.eng.out.local)
 	v.hub.publish(v.eng)
 	if v.eng.Block%snapshotEvery == 0 && v.eng.Time > v.eng.LayTo {
 		return v.checkpoint()

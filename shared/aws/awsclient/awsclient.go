@@ -95,3 +95,14 @@ func S3(config aws.Config) *s3.Client {
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 }
+
+// LargeObjects returns a client of a bucket in a region of its own, whose objects take longer to be read than one
+// try of a request may take by [Load]: each request ends with its context.
+func LargeObjects(config aws.Config, region string) *s3.Client {
+	config = config.Copy()
+	config.Region = region
+	if client, ok := config.HTTPClient.(*awshttp.BuildableClient); ok {
+		config.HTTPClient = client.WithTimeout(0)
+	}
+	return S3(config)
+}

@@ -88,6 +88,15 @@ const LiquidationsLeftOut = "LiquidationsLeftOut"
 // more of these run than there ever were.
 const TwapsLeftOut = "TwapsLeftOut"
 
+// Of the domain perp, how the hours that the venue publishes are read.
+const (
+	HoursRead    = "HoursRead"    // hours that were read, in their order or late
+	HoursPassed  = "HoursPassed"  // hours that were passed over, as they were missing or broken for six hours
+	HoursOwed    = "HoursOwed"    // files that were passed over and have not come yet
+	HoursRefused = "HoursRefused" // 1 while the bucket refuses to be read
+	HoursBehind  = "HoursBehind"  // ms since the end of the last hour that was read or passed over
+)
+
 // LiquidationsUnknown, of the domain perp, is how many executions liquidated somebody of whom
 // nobody can tell who it was; they are in no statistic.
 const LiquidationsUnknown = "LiquidationsUnknown"

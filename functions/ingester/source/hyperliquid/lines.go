@@ -191,17 +191,22 @@ func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 	if c.bytes == 0 {
 		return nil
 	}
-	log := c.log.With("file", c.name, "before", offset)
-	refuseAhead(&c.events, c.now(), c.stats, log)
-	if n := c.coins.drop(&c.events); n > 0 {
+	events := c.take(c.log.With("file", c.name, "before", offset))
+	return sink(ctx, Delivery{Events: events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}})
+}
+
+// take is what was collected, but for what is ahead of the clock or of too many coins.
+func (c *collector) take(log *slog.Logger) market.Events {
+	e := c.events
+	c.events, c.bytes = market.Events{}, 0
+	refuseAhead(&e, c.now(), c.stats, log)
+	if n := c.coins.drop(&e); n > 0 {
 		c.stats.Malformed.Add(int64(n))
 		log.Warn("skipped events of more coins than there are", "count", n)
 	}
-	c.newest = max(c.newest, newestTime(&c.events))
-	d := Delivery{Events: c.events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}}
-	c.stats.Seen(c.now(), newestOf(&d.Events))
-	c.events, c.bytes = market.Events{}, 0
-	return sink(ctx, d)
+	c.newest = max(c.newest, newestTime(&e))
+	c.stats.Seen(c.now(), newestOf(&e))
+	return e
 }
 
 // excerpt is the start of foreign text, fit for a log line.

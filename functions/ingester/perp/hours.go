@@ -1,0 +1,83 @@
+package perp
+
+import (
+	"context"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/aws/metrics"
+	"quotary/shared/catalog"
+	"quotary/shared/service/config"
+)
+
+// HoursSettings say which bucket the venue's hours are read from. The zero value is none.
+type HoursSettings struct {
+	Bucket, Region string
+	Since          time.Duration // how far back the first start begins
+}
+
+// hoursSettings reads the part of the environment. Beside a node no hours are read: it writes the same,
+// at once.
+func hoursSettings(env *config.Env, nodeDir string) HoursSettings {
+	s := HoursSettings{Bucket: env.Text(catalog.EnvHoursBucket), Region: env.Text(catalog.EnvHoursRegion), Since: env.Duration(catalog.EnvHoursSince)}
+	if env.Text(catalog.EnvAccounts) != catalog.AccountsOfHours || nodeDir != "" {
+		return HoursSettings{}
+	}
+	return s
+}
+
+// venueHours are those that the configuration names, nil for none.
+func (c Config) venueHours() *hyperliquid.Hours {
+	if c.Hours == nil {
+		return nil
+	}
+	stats := new(source.Stats)
+	return &hyperliquid.Hours{Bucket: c.Hours, Since: c.HoursOf.Since, Stats: stats, Log: c.log("hours", stats), Most: pastEvents, Poll: c.hoursPoll}
+}
+
+// hoursSource is that of the venue's hours. They give way to what happens now. They come in the order of
+// their time, so that accounts are folded from them as from a node's files; what comes late is folded
+// as the past of a node is.
+//
+// Nothing of them is shown to the feeds: an hour or two late, they have what was shown as public trades.
+func hoursSource(h *hyperliquid.Hours) engine.Source[*Batch] {
+	return engine.Source[*Batch]{
+		Name: "hours", Stats: h.Stats, Background: true,
+		Brings: catalog.AllOf(catalog.VenueFills, catalog.VenueTrades, catalog.VenueLedgers, catalog.VenuePayments),
+		Follow: func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
+			var at hyperliquid.HoursPosition
+			if err := from.Decode(&at); err != nil {
+				return err
+			}
+			return h.Follow(ctx, at, func(ctx context.Context, d hyperliquid.HoursDelivery) error {
+				position, err := engine.PositionOf(d.Position)
+				if err != nil {
+					return err
+				}
+				batch := &Batch{Events: d.Events, Stored: d.Old || d.Late, Past: d.Late}
+				return sink(ctx, engine.Delivery[*Batch]{Batch: batch, Position: position})
+			})
+		},
+	}
+}
+
+// hoursFigures say how they fare; h is nil where none are read.
+func hoursFigures(h *hyperliquid.Hours) []engine.Figure {
+	if h == nil {
+		return nil
+	}
+	f := &h.Figures
+	behind := int64(0)
+	if until := f.Until.Load(); until > 0 {
+		behind = max(0, time.Now().UnixMilli()-until)
+	}
+	return []engine.Figure{
+		{Name: metrics.HoursRead, Unit: metrics.Count, Value: f.Hours.Load(), Grows: true},
+		{Name: metrics.HoursPassed, Unit: metrics.Count, Value: f.Passed.Load(), Grows: true},
+		{Name: metrics.HoursOwed, Unit: metrics.Count, Value: f.Owed.Load()},
+		{Name: metrics.HoursRefused, Unit: metrics.Count, Value: f.Refused.Load()},
+		{Name: metrics.HoursBehind, Unit: metrics.Milliseconds, Value: behind},
+	}
+}

@@ -1,0 +1,199 @@
+package hyperliquid
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"quotary/functions/ingester/guard"
+	"quotary/functions/ingester/source/hyperliquid/lz4frames"
+	"quotary/shared/venue/wire"
+)
+
+const (
+	// heldMost is how much of a file is kept in memory while it is looked through, so that it need not
+	// be paid for twice: most have some 30 MB. Of a larger one the bucket is asked again.
+	heldMost = 64 << 20
+	// mostHour bounds a file, in bytes as it is stored.
+	mostHour = 4 << 30
+)
+
+// brokenFile is the error of a file that came as the bucket has it, and is not whole.
+type brokenFile struct{ error }
+
+func (e *brokenFile) Unwrap() error { return e.error }
+
+func broken(err error) error { return &brokenFile{err} }
+
+// isBroken reports whether an error is that of a file, and none of the way there.
+func isBroken(err error) bool { return errors.As(err, new(*brokenFile)) }
+
+// hourCopy is a file of an hour that was looked through from its first byte to its last: its frames are
+// whole, and each line of it that is of a block is numbered. Nothing of a file is emitted before.
+type hourCopy struct {
+	bucket HourBucket
+	key    string
+	file   HourFile
+	body   []byte // as it is stored; nil where it is too large to be held
+
+	first, last int64 // numbers of its blocks, 0 without any
+	holes       int64 // numbers that are missing in between
+}
+
+// copyHour fetches a file and looks through it.
+func copyHour(ctx context.Context, bucket HourBucket, key string, file HourFile, held int64) (*hourCopy, error) {
+	if file.Size > mostHour {
+		return nil, broken(fmt.Errorf("%s has %d bytes: at most %d are read", key, file.Size, int64(mostHour)))
+	}
+	body, err := bucket.Get(ctx, key, file.ETag)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	c := &hourCopy{bucket: bucket, key: key, file: file}
+	raw := &countedReader{r: body}
+	if file.Size <= held {
+		raw.kept = bytes.NewBuffer(make([]byte, 0, file.Size))
+	}
+	err = guard.Do(func() error { return c.lookThrough(raw) })
+	if raw.err == nil && raw.n < file.Size && errors.Is(err, io.ErrUnexpectedEOF) {
+		raw.err = err
+	}
+	switch {
+	case raw.err != nil: // it is not as the bucket has it
+		return nil, fmt.Errorf("get %s: %d of %d bytes came: %w", key, raw.n, file.Size, raw.err)
+	case err != nil:
+		return nil, broken(fmt.Errorf("%s is not whole: %w", key, err))
+	case raw.n != file.Size:
+		return nil, fmt.Errorf("get %s: %d bytes came of %d", key, raw.n, file.Size)
+	}
+	if raw.kept != nil {
+		c.body = raw.kept.Bytes()
+	}
+	return c, nil
+}
+
+// countedReader counts what is read and keeps it, and the error that is no end of the file.
+type countedReader struct {
+	r    io.Reader
+	n    int64
+	err  error
+	kept *bytes.Buffer // nil for nothing
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if c.kept != nil {
+		c.kept.Write(p[:n])
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+// lookThrough reads all of a file, and notes the blocks that it has.
+func (c *hourCopy) lookThrough(raw io.Reader) error {
+	l := newHourLines(raw)
+	for {
+		line, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		number, ok := blockOf(line)
+		if !ok || number <= c.last { // a block that comes again, as where the writing node began again
+			continue
+		}
+		if c.last > 0 {
+			c.holes += number - c.last - 1
+		} else {
+			c.first = number
+		}
+		c.last = number
+	}
+}
+
+// open returns the lines of a file.
+func (c *hourCopy) open(ctx context.Context) (*hourLines, error) {
+	if c.body != nil {
+		return newHourLines(bytes.NewReader(c.body)), nil
+	}
+	body, err := c.bucket.Get(ctx, c.key, c.file.ETag)
+	if err != nil {
+		return nil, err
+	}
+	l := newHourLines(body)
+	l.body = body
+	return l, nil
+}
+
+// hourLines are the lines of a compressed file.
+type hourLines struct {
+	*lines
+	body io.Closer // nil where it is in memory
+}
+
+func newHourLines(raw io.Reader) *hourLines {
+	return &hourLines{lines: &lines{r: lz4frames.NewReader(raw), max: maxLine}}
+}
+
+// next returns the next line, which is valid until the next call. Behind the last one, which needs no
+// line break, it is [io.EOF].
+func (l *hourLines) next() ([]byte, error) {
+	line, err := l.lines.next()
+	if !errors.Is(err, io.EOF) {
+		return line, err
+	}
+	if line = l.rest(); len(line) > 0 {
+		return line, nil
+	}
+	return nil, io.EOF
+}
+
+func (l *hourLines) close() {
+	if l.body != nil {
+		_ = l.body.Close() // what was read of it was whole
+	}
+}
+
+var numberMark = []byte(`"block_number":`)
+
+// blockOf is the number of the block of a line; not ok where it has none.
+func blockOf(line []byte) (number int64, ok bool) {
+	// The node writes it before the events, of which a block has thousands.
+	head, _, found := bytes.Cut(line, []byte("["))
+	if _, digits, has := bytes.Cut(head, numberMark); found && has && bytes.Count(head, []byte("{")) == 1 {
+		digits, _, _ = bytes.Cut(digits, []byte(","))
+		if number, ok = integer(digits); ok {
+			return number, number <= (1<<62)/wire.SeqPerBlock
+		}
+	}
+	var b struct {
+		Number *int64 `json:"block_number"`
+	}
+	if json.Unmarshal(line, &b) != nil || b.Number == nil {
+		return 0, false
+	}
+	return *b.Number, 0 < *b.Number && *b.Number <= (1<<62)/wire.SeqPerBlock
+}
+
+// integer reads up to 18 digits.
+func integer(digits []byte) (n int64, ok bool) {
+	if len(digits) == 0 || len(digits) > 18 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, n > 0
+}
