@@ -218,7 +218,10 @@ func (s *Stack) awaitAnswers(ctx context.Context) error {
 	}
 	waiting := Questions()
 	api := client.Client{BaseURL: s.State.BaseURL}
-	began := time.Now()
+	began, within := time.Now(), answersWithin
+	if s.nodeless() {
+		within = sourcesWithin // no hour has orders or TWAPs
+	}
 	for printed := began; ; {
 		var empty []Question
 		for _, q := range waiting {
@@ -233,7 +236,7 @@ func (s *Stack) awaitAnswers(ctx context.Context) error {
 		if waiting = empty; len(waiting) == 0 {
 			return nil
 		}
-		if time.Since(began) > answersWithin {
+		if time.Since(began) > within {
 			fmt.Fprintf(s.cfg.Progress, "  %-12s nothing to show yet: %s\n", "answers", names(waiting))
 			return nil
 		}

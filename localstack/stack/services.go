@@ -162,7 +162,7 @@ func (s *Stack) startS3(context.Context) error {
 		return err
 	}
 	s.State.S3 = "http://" + listener.Addr().String()
-	s.serve(listener, gofakes3.New(s3bolt.New(file), gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
+	s.serve(listener, paidByReaders(gofakes3.New(s3bolt.New(file), gofakes3.WithLogger(gofakes3.DiscardLog())).Server()))
 	return nil
 }
 
@@ -181,7 +181,11 @@ func (s *Stack) createTables(ctx context.Context) error {
 // startIngesters runs the ingesters on the venue's feeds, or on none.
 func (s *Stack) startIngesters(ctx context.Context) error {
 	env := s.State.Environment()
-	if s.simulated() {
+	switch {
+	case !s.simulated():
+	case s.nodeless():
+		env = append(env, catalog.EnvAccounts.Name+"="+catalog.AccountsOfHours, catalog.EnvHoursBucket.Name+"="+hoursBucket, catalog.EnvHoursSince.Name+"="+fmt.Sprintf("%dh", 24*max(1, s.cfg.History)))
+	default:
 		env = append(env, catalog.EnvNodeDir.Name+"="+filepath.Join(s.cfg.Data, "node"), catalog.EnvNodeInfoURL.Name+"="+s.State.VenueURL, catalog.EnvOrders.Name+"=all")
 	}
 	env = append(env, s.cfg.IngesterEnv...) // the last of a name holds

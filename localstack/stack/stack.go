@@ -39,6 +39,7 @@ type Config struct {
 
 	DynamoDB string // endpoint of another DynamoDB, which others may use too; empty for the stack's own
 	Upstream string // "simulated" (default), "hyperliquid" or "none"
+	Node     string // "simulated" (default), or "none": then the ingester follows no node's files, but the hours that the venue publishes
 	Seed     uint64 // of the simulated venue
 	History  int    // days of history that the simulated venue lays down first
 	MaxEach  int    // most processes of one function, 0 for the default

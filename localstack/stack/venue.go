@@ -25,7 +25,12 @@ func (s *Stack) startVenue(context.Context) error {
 	default:
 		return fmt.Errorf("QUOTARY_UPSTREAM must be simulated, hyperliquid or none, not %q", s.cfg.Upstream)
 	}
+	publish, err := s.hours()
+	if err != nil {
+		return err
+	}
 	v, err := venue.Open(venue.Config{
+		Publish:     publish,
 		Seed:        s.cfg.Seed,
 		NodeDir:     filepath.Join(s.cfg.Data, "node"),
 		StateDir:    filepath.Join(s.cfg.Data, "venue"),
