@@ -34,7 +34,7 @@ func (c Config) venueHours() *hyperliquid.Hours {
 		return nil
 	}
 	stats := new(source.Stats)
-	return &hyperliquid.Hours{Bucket: c.Hours, Since: c.HoursOf.Since, Stats: stats, Log: c.log("hours", stats), Most: pastEvents, Poll: c.hoursPoll}
+	return &hyperliquid.Hours{Bucket: c.Hours, Since: c.HoursOf.Since, Stats: stats, Coins: hyperliquid.NewCoins(), Log: c.log("hours", stats), Most: pastEvents, Poll: c.hoursPoll}
 }
 
 // hoursSource is that of the venue's hours. They give way to what happens now. They come in the order of
