@@ -3,6 +3,7 @@ package tablefile
 import (
 	"fmt"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -114,7 +115,56 @@ func checkPages(column []byte, values int) error {
 		if n := max(first.NumValues, second.NumValues); int(n) > values || second.NumRows > table.BlockRows || words.NumValues > page.UncompressedPageSize/leastWord {
 			return fmt.Errorf("what has a page of %d values %w", max(n, words.NumValues), errFile)
 		}
+		packed := column[:size]
+		if page.DataPageHeaderV2.Valid {
+			levels := int(second.DefinitionLevelsByteLength) + int(second.RepetitionLevelsByteLength) // which are not packed
+			if levels < 0 || levels > size {
+				return fmt.Errorf("what has %d bytes of levels %w", levels, errFile)
+			}
+			packed = packed[levels:]
+		}
+		if !second.IsCompressed.Valid || second.IsCompressed.V {
+			if err := checkPacked(packed, page.UncompressedPageSize); err != nil {
+				return err
+			}
+		}
 		column = column[size:]
+	}
+	return nil
+}
+
+// checkPacked returns an error of what is not one frame of Zstandard that says how much it has, no more
+// than most, or has one block, of 128 KB at most: the library inflates what there is, and 16 MB can be
+// 500 GB.
+func checkPacked(b []byte, most int32) error {
+	if len(b) == 0 {
+		return nil
+	}
+	var frame zstd.Header
+	if err := frame.Decode(b); err != nil {
+		return err
+	}
+	end, blocks := frame.HeaderSize, 0
+	for last := false; !last; blocks++ {
+		if end+3 > len(b) {
+			return fmt.Errorf("a frame without an end %w", errFile)
+		}
+		block := int(b[end]) | int(b[end+1])<<8 | int(b[end+2])<<16
+		last, end = block&1 == 1, end+3
+		if repeated := block>>1&3 == 1; repeated {
+			end++
+		} else {
+			end += block >> 3
+		}
+	}
+	if frame.HasCheckSum {
+		end += 4
+	}
+	if frame.HasFCS && frame.FrameContentSize > uint64(most) || !frame.HasFCS && blocks > 1 { //nolint:gosec // it is not negative
+		return fmt.Errorf("what inflates to more than %d bytes %w", most, errFile)
+	}
+	if end != len(b) || frame.Skippable {
+		return fmt.Errorf("a frame of %d bytes of %d %w", end, len(b), errFile)
 	}
 	return nil
 }
