@@ -47,25 +47,12 @@ type liquidations struct {
 	past pastLiquidations
 
 	filtersMu sync.Mutex
-	filters   map[string]*liquidationFilter   // of the topics, by what they are about
-	byCoin    map[string][]*liquidationFilter // the same, by least value
-}
-
-// liquidationFilter is what a topic shows.
-type liquidationFilter struct {
-	about string
-	topic string
-	coin  string // "" is any
-	least market.Decimal
-	idle  bool // nobody followed it when it was looked at last
-}
-
-func (f *liquidationFilter) shows(e *market.LiquidationEvent) bool {
-	return (f.coin == "" || f.coin == e.Coin) && e.Value.Cmp(f.least) >= 0
+	filters   map[string]*liquidationFilter  // of the topics, by what they are about
+	byCoin    map[string]*liquidationFilters // the same
 }
 
 func newLiquidations(b base) publisher {
-	return &liquidations{base: b, kept: map[liquidationKey]bool{}, filters: map[string]*liquidationFilter{}, byCoin: map[string][]*liquidationFilter{}}
+	return &liquidations{base: b, kept: map[liquidationKey]bool{}, filters: map[string]*liquidationFilter{}, byCoin: map[string]*liquidationFilters{}}
 }
 
 func (*liquidations) about(s *channel.Subscription) string { return s.About() }
@@ -80,9 +67,10 @@ func (ls *liquidations) filter(about string) *liquidationFilter {
 		least, _ := market.ParseDecimal(cmp.Or(text, "0")) // it was read before
 		f = &liquidationFilter{about: about, topic: ls.topicName(about), coin: coin, least: least}
 		ls.filters[about] = f
-		of := ls.byCoin[coin]
-		at, _ := slices.BinarySearchFunc(of, least, func(f *liquidationFilter, least market.Decimal) int { return f.least.Cmp(least) })
-		ls.byCoin[coin] = slices.Insert(of, at, f)
+		if ls.byCoin[coin] == nil {
+			ls.byCoin[coin] = &liquidationFilters{}
+		}
+		ls.byCoin[coin].add(f)
 	}
 	f.idle = false
 	return f
@@ -228,11 +216,11 @@ func (ls *liquidations) publish(events []market.LiquidationEvent, send func(topi
 func (ls *liquidations) showing(frames *liquidationFrames) iter.Seq[*liquidationFilter] {
 	return func(yield func(*liquidationFilter) bool) {
 		for coin, values := range frames.values {
-			largest := values[len(values)-1]
-			for _, filter := range ls.byCoin[coin] {
-				if filter.least.GreaterThan(largest) {
-					break
-				}
+			of := ls.byCoin[coin]
+			if of == nil {
+				continue
+			}
+			for filter := range of.upTo(values[len(values)-1]) {
 				if !yield(filter) {
 					return
 				}
@@ -301,7 +289,7 @@ func (ls *liquidations) prune() {
 	ls.filtersMu.Lock()
 	defer ls.filtersMu.Unlock()
 	for coin, of := range ls.byCoin {
-		ls.byCoin[coin] = slices.DeleteFunc(of, func(filter *liquidationFilter) bool {
+		of.remove(func(filter *liquidationFilter) bool {
 			idle := filter.idle
 			filter.idle = !ls.hub.Watched(filter.topic)
 			if idle = idle && filter.idle; idle {
@@ -309,7 +297,7 @@ func (ls *liquidations) prune() {
 			}
 			return idle
 		})
-		if len(ls.byCoin[coin]) == 0 {
+		if len(of.blocks) == 0 {
 			delete(ls.byCoin, coin)
 		}
 	}

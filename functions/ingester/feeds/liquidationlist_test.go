@@ -103,3 +103,42 @@ func TestFiltersThatShowNothingAreNotLookedAt(t *testing.T) {
 		t.Errorf("%d filters are looked at, %.5q: want %q", len(looked), looked, want)
 	}
 }
+
+func TestFiltersLieByLeastValueInBlocks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var l liquidationFilters
+		var all []*liquidationFilter
+		step := rapid.SampledFrom([]int64{-1, 1, 7919}).Draw(t, "step") // falling, rising, in no order
+		for i := range rapid.Int64Range(0, 5*filterBlock).Draw(t, "filters") {
+			f := &liquidationFilter{least: market.DecimalFromInt((10*filterBlock + i*step) % (20 * filterBlock))}
+			l.add(f)
+			all = append(all, f)
+		}
+		keep := rapid.Int64Range(1, 4).Draw(t, "one of so many goes")
+		gone := map[*liquidationFilter]bool{}
+		for i, f := range all {
+			gone[f] = int64(i)%keep == 1
+		}
+		l.remove(func(f *liquidationFilter) bool { return gone[f] })
+		value := market.DecimalFromInt(rapid.Int64Range(0, 20*filterBlock).Draw(t, "value"))
+		var want, got []string
+		for _, f := range all {
+			if !gone[f] && f.least.Cmp(value) <= 0 {
+				want = append(want, f.least.String())
+			}
+		}
+		for f := range l.upTo(value) {
+			got = append(got, f.least.String())
+		}
+		slices.Sort(want)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Fatalf("%d filters show %s, want %d", len(got), value, len(want))
+		}
+		for _, b := range l.blocks {
+			if len(b) == 0 || len(b) > filterBlock {
+				t.Fatalf("a block has %d filters", len(b))
+			}
+		}
+	})
+}
