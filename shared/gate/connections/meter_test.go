@@ -10,6 +10,7 @@ import (
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 )
 
 // TestHeartbeatsCostAWriteInFifteenSeconds has a client send a message every few seconds,
@@ -24,7 +25,8 @@ func TestHeartbeatsCostAWriteInFifteenSeconds(t *testing.T) {
 		for range 3 {
 			instances = append(instances, connections.NewMeter(w.aws, connections.Budget{Messages: 2000}))
 		}
-		const every, n = 3 * time.Second, 200
+		const every = 3 * time.Second
+		n := testenv.Amount(60, 200)
 		for i := range n {
 			time.Sleep(every)
 			must.Do(t, instances[i%3].Message(t.Context(), "a=", 20))
@@ -34,10 +36,10 @@ func TestHeartbeatsCostAWriteInFifteenSeconds(t *testing.T) {
 			}
 		}
 		c := w.rules.Take()
-		quarters := int(every * n / connections.SeenEvery)
-		t.Logf("%d messages in %s: %d writes, %d reads", n, every*n, c.Calls["UpdateItem"], c.Calls["GetItem"])
+		quarters := int(every * time.Duration(n) / connections.SeenEvery)
+		t.Logf("%d messages in %s: %d writes, %d reads", n, every*time.Duration(n), c.Calls["UpdateItem"], c.Calls["GetItem"])
 		if writes, reads := c.Calls["UpdateItem"], c.Calls["GetItem"]; writes > quarters+1 || reads > 3*(quarters+1) {
-			t.Errorf("%d writes and %d reads in %s, want at most one write in 15 s, and one read of each instance", writes, reads, every*n)
+			t.Errorf("%d writes and %d reads in %s, want at most one write in 15 s, and one read of each instance", writes, reads, every*time.Duration(n))
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"quotary/shared/gate/connections"
 	"quotary/shared/gate/connections/connectionstest"
 	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
 )
 
 // TestCountersEqualTheItemsWhateverCrashes lets many workers act on the same
@@ -254,7 +255,8 @@ func TestAConnectionIsRemovedPageByPage(t *testing.T) {
 // than its cap, or than there was before it.
 func TestNoCapIsPassedWhileCapsChange(t *testing.T) {
 	t.Parallel()
-	const workers, rounds = 8, 12
+	const workers = 8
+	rounds := testenv.Amount(6, 24)
 	w := open(t)
 	w.counting(t)
 	rnd := rand.New(rand.NewPCG(1, 11))
