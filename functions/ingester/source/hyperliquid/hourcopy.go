@@ -19,7 +19,13 @@ const (
 	heldMost = 64 << 20
 	// mostHour bounds a file, in bytes as it is stored.
 	mostHour = 4 << 30
+	// mostHourText and mostHourLines bound what is in it, in bytes and in lines, of which an hour has
+	// one a block: a megabyte of a file can be 255 million empty lines.
+	mostHourText  = 32 << 30
+	mostHourLines = 1_000_000
 )
+
+var errHourText = errors.New("it has more lines, or bytes, than any hour")
 
 // brokenFile is the error of a file that came as the bucket has it, and is not whole.
 type brokenFile struct{ error }
@@ -137,16 +143,20 @@ func (c *hourCopy) open(ctx context.Context) (*hourLines, error) {
 // hourLines are the lines of a compressed file.
 type hourLines struct {
 	*lines
-	body io.Closer // nil where it is in memory
+	body  io.Closer // nil where it is in memory
+	count int       // lines that were read
 }
 
 func newHourLines(raw io.Reader) *hourLines {
-	return &hourLines{lines: &lines{r: lz4frames.NewReader(raw), max: maxLine}}
+	return &hourLines{lines: &lines{r: &boundedText{of: lz4frames.NewReader(raw), left: mostHourText}, max: maxLine}}
 }
 
 // next returns the next line, which is valid until the next call. Behind the last one, which needs no
 // line break, it is [io.EOF].
 func (l *hourLines) next() ([]byte, error) {
+	if l.count++; l.count > mostHourLines {
+		return nil, errHourText
+	}
 	line, err := l.lines.next()
 	if !errors.Is(err, io.EOF) {
 		return line, err
@@ -161,6 +171,22 @@ func (l *hourLines) close() {
 	if l.body != nil {
 		_ = l.body.Close() // what was read of it was whole
 	}
+}
+
+// boundedText reads so much of a file, and fails behind it: a line that is too long is skipped, however
+// long it is.
+type boundedText struct {
+	of   io.Reader
+	left int64
+}
+
+func (b *boundedText) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errHourText
+	}
+	n, err := b.of.Read(p)
+	b.left -= int64(n)
+	return n, err
 }
 
 var numberMark = []byte(`"block_number":`)

@@ -700,3 +700,22 @@ func TestTheRecordedBlocksAreReadAsFromANodesFile(t *testing.T) {
 		t.Errorf("%d fills, %v (-node's file +hour):\n%.2000s", len(got.Fills), err, diff)
 	}
 }
+
+// A megabyte of a file can be hundreds of millions of lines: an hour of them takes no longer to look
+// through than one that is real.
+func TestAnHourOfEndlessLinesIsBroken(t *testing.T) {
+	t.Parallel()
+	const key = "node_fills_by_block/hourly/20260315/7.lz4"
+	for lines, whole := range map[int]bool{mostHourLines - 1: true, 3 * mostHourLines: false} {
+		body := framed(t, strings.Repeat("\n", lines))
+		bucket := &hourBucket{files: map[string][]byte{key: body}, gets: map[string]int{}}
+		_, err := copyHour(t.Context(), bucket, key, HourFile{ETag: etagOf(body), Size: int64(len(body))}, heldMost)
+		if (err == nil) != whole || !whole && (!isBroken(err) || !errors.Is(err, errHourText)) {
+			t.Errorf("%d lines in %d bytes: %v", lines, len(body), err)
+		}
+	}
+	text := &boundedText{of: strings.NewReader("0123456789"), left: 5}
+	if n, err := io.Copy(io.Discard, iotest.OneByteReader(text)); n != 5 || !errors.Is(err, errHourText) {
+		t.Errorf("of five bytes that may be read %d are, %v", n, err)
+	}
+}

@@ -24,7 +24,12 @@ var (
 	ErrHeader  = errors.New("the header of an LZ4 frame is of no known form")
 	ErrBlock   = errors.New("a block of an LZ4 frame is larger than its header says")
 	ErrSize    = errors.New("an LZ4 frame has another size than its header says")
+	ErrFrames  = errors.New("there are more LZ4 frames than are read")
 )
+
+// mostFrames bounds those of a file: each costs as much as thousands of bytes, and one without content has
+// eleven. Whoever writes a frame a block of the venue has less than half as many in an hour.
+const mostFrames = 200_000
 
 const (
 	frameMagic = 0x184D2204
@@ -101,6 +106,8 @@ func (r *Reader) begin() error {
 			return early(err)
 		}
 		switch m := binary.LittleEndian.Uint32(magic[:]); {
+		case m == frameMagic && r.count == mostFrames:
+			return ErrFrames
 		case m == frameMagic:
 			return r.open(magic[:])
 		case m&skipMask == skipMagic:

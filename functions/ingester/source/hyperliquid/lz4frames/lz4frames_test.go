@@ -209,3 +209,14 @@ func FuzzFramesAreReadOrRefused(f *testing.F) {
 		}
 	})
 }
+
+func TestFramesAreCounted(t *testing.T) {
+	t.Parallel()
+	const most = 200_000
+	one := packed(t, "", lz4.ChecksumOption(false))
+	for frames, want := range map[int]error{most: nil, most + 1: lz4frames.ErrFrames} {
+		if _, err := io.Copy(io.Discard, lz4frames.NewReader(bytes.NewReader(bytes.Repeat(one, frames)))); !errors.Is(err, want) {
+			t.Errorf("%d frames: %v, want %v", frames, err, want)
+		}
+	}
+}
