@@ -45,12 +45,17 @@ func (a *Account) Fill(f *Fill, m *Markets, marks Marks) (Outcome, *CompletedTra
 }
 
 // Skip notes a fill that came behind the anchor that knows it, and reports whether f is
-// one: the account is as the venue said, and only the trade lacks the fill.
+// one: the account is as the venue said, and only the trade lacks the fill, if it is of a perpetual.
 func (a *Account) Skip(f *Fill) bool {
+	h := a.holding(f.Coin)
 	if IsSpot(f.Coin) {
-		return false
+		if f.Time > a.SpotTime || h.has(Order{f.Time, f.Seq, f.Tid}) {
+			return false
+		}
+		a.begin(h, f)
+		return true
 	}
-	h, dex := a.holding(f.Coin), a.dex(DexOf(f.Coin))
+	dex := a.dex(DexOf(f.Coin))
 	if f.Time > dex.Anchored || f.Time < h.Began || h.has(Order{f.Time, f.Seq, f.Tid}) {
 		return false
 	}

@@ -105,15 +105,19 @@ func TestFillsBehindTheAnchorThatKnowsThem(t *testing.T) {
 	apply(&Batch{Events: market.Events{Anchors: []market.Anchor{said(2, "3", "300")}}}, 10*time.Second)
 	apply(fills(add), time.Second)
 	apply(fills(add), time.Second) // again, as after a crash
+	spot := add
+	spot.Coin, spot.Tid = "@107", 20
+	apply(fills(spot), time.Second)
+	apply(fills(spot), time.Second)
 	apply(fills(flat), time.Second)
 	w.apply(NewBatch(), time.Minute)
 	f, a := &w.p.figures, w.p.cache[faultyAccount]
-	if f.anchored.Load() != 1 || f.rebuilt.Load() != 0 || f.late.Load() != 1 || a.state.Anchored == 0 || len(w.p.broken) > 0 {
+	if f.anchored.Load() != 1 || f.rebuilt.Load() != 0 || f.late.Load() != 2 || a.state.Anchored == 0 || len(w.p.broken) > 0 {
 		t.Errorf("%d anchored, %d rebuilt, %d late, broken are %v", f.anchored.Load(), f.rebuilt.Load(), f.late.Load(), w.p.broken)
 	}
 	all := a.stats.All()
-	if trade, ok := w.trade["BTC 3.0"]; len(w.trade) != 1 || !ok || !trade.Partial || all.Days[0].Fills != 3 {
-		t.Errorf("completed are %+v, of %d fills", w.trade, all.Days[0].Fills)
+	if trade, ok := w.trade["BTC 3.0"]; len(w.trade) != 1 || !ok || !trade.Partial || all.Days[0].Fills != 3 || market.Text(all.SpotVolume) != "100.0" {
+		t.Errorf("completed are %+v, of %d fills, with a volume of %s on spot", w.trade, all.Days[0].Fills, all.SpotVolume)
 	}
 }
 

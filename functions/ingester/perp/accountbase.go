@@ -6,6 +6,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
@@ -51,7 +52,7 @@ func (p *accountStates) keepBase(c *account, now time.Time) {
 	if c.bases[1] < c.bases[0] {
 		place = 1
 	}
-	row := accounts.BaseRow(place, &accounts.Base{At: at, State: c.state, Stats: c.stats.Stored()})
+	row := accounts.BaseRow(place, &accounts.Base{At: at, State: c.state, Stats: c.stats.Stored(), Facts: c.facts.Stored()})
 	c.bases[place], c.base = at, &row
 }
 
@@ -73,6 +74,9 @@ func (b *rebuild) wantBase(r *engine.Reads) {
 			base, err := accounts.DecodeBase(address, *point)
 			if err == nil {
 				_, err = accountstats.Decode(base.Stats)
+			}
+			if err == nil {
+				_, err = traderfacts.Keep(base.Facts)
 			}
 			return err
 		})
@@ -102,10 +106,16 @@ func (b *rebuild) start(r *engine.Reads) error {
 	if err != nil {
 		return err
 	}
-	b.base, b.place, b.state = base, place, &market.Account{Address: b.account.address}
+	b.base, b.place, b.state, b.facts = base, place, &market.Account{Address: b.account.address}, new(traderfacts.Kept)
 	var stats []byte
 	if base != nil {
 		b.state, stats = base.State.Clone(), base.Stats
+		if b.facts, err = traderfacts.Keep(base.Facts); err != nil {
+			return err
+		}
+		if base.Facts == nil { // the rows are of before there were any
+			b.facts = traderfacts.KeepSince(base.State.Time)
+		}
 	}
 	b.state.ContinueMode(b.account.state)
 	b.stats = b.account.stats
@@ -124,7 +134,7 @@ const ofRows = -1
 // which place it is; nil is nothing.
 func (b *rebuild) chooseBase(r *engine.Reads, since int64) (base *accounts.Base, place int, err error) {
 	address := b.account.address
-	rows, err := storedBase(address, r.Row(accounts.At(address)), r.Row(accountstats.At(address)))
+	rows, err := storedBase(address, r.Row(accounts.At(address)), r.Row(accountstats.At(address)), r.Row(traderfacts.OpenAt(address)))
 	if err != nil || since == 0 || rows != nil && rows.State.Since >= since {
 		return nil, 0, err
 	}
@@ -171,12 +181,20 @@ func (b *rebuild) keptBase() {
 	}
 }
 
-// storedBase is what the rows of an account say; nil where there are none, or not both of
-// one writing.
-func storedBase(address string, own, other *store.Point) (*accounts.Base, error) {
-	if own == nil || other == nil || accountstats.Version(*other) != version(own.Extra) {
+// storedBase is what the rows of an account say; nil where there are none, or not all of
+// one writing. Rows of before there was one of what it did have a version without it.
+func storedBase(address string, own, other, did *store.Point) (*accounts.Base, error) {
+	if own == nil || other == nil {
+		return nil, nil
+	}
+	facts := storedFacts(did)
+	switch accountstats.Version(*other) {
+	case version(own.Extra, facts):
+	case version(own.Extra):
+		facts = nil
+	default:
 		return nil, nil
 	}
 	state, err := accounts.Decode(address, *own)
-	return &accounts.Base{State: state, Stats: other.Extra}, err
+	return &accounts.Base{State: state, Stats: other.Extra, Facts: facts}, err
 }

@@ -21,6 +21,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
@@ -58,7 +59,7 @@ func TestUnderARetentionNothingIsLost(t *testing.T) {
 				t.Fatalf("%v is not stored", at)
 			}
 			if !bytes.Equal(want.Extra, got.Extra) {
-				t.Fatalf("%v (-want +got):\n%s", at, cmp.Diff(decoded(t, at.Name, want.Extra), decoded(t, at.Name, got.Extra), cmp.Comparer(market.Decimal.Equal)))
+				t.Fatalf("%v (-want +got):\n%s", at, cmp.Diff(decoded(t, at, want.Extra), decoded(t, at, got.Extra), cmp.Comparer(market.Decimal.Equal)))
 			}
 		}
 		for i, want := range completedtrades.AppendRows(nil, trades) {
@@ -70,10 +71,16 @@ func TestUnderARetentionNothingIsLost(t *testing.T) {
 	})
 }
 
-func decoded(t rapid.TB, series string, row []byte) any {
+func decoded(t rapid.TB, at store.SeriesAt, row []byte) any {
 	t.Helper()
-	if series == accounts.Name {
+	switch at.Name {
+	case accounts.Name:
 		return must.Get(accounts.Decode("", store.Point{Extra: row}))(t)
+	case traderfacts.Name:
+		if at == traderfacts.OpenAt(at.Key) {
+			return must.Get(traderfacts.DecodeOpen(row))(t)
+		}
+		return must.Get(traderfacts.Decode(store.Point{Time: at.Time, Extra: row}))(t)
 	}
 	return must.Get(accountstats.Decode(row))(t)
 }

@@ -8,6 +8,7 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -17,6 +18,7 @@ type account struct {
 	address string
 	state   *market.Account    // nil until it is read
 	stats   *accountstats.Kept // likewise
+	facts   *traderfacts.Kept  // likewise
 	queue   []accountEvent     // not folded yet
 	listed  bool               // in touched or waiting
 
@@ -33,13 +35,15 @@ type account struct {
 	past   *store.SeriesRow   // of its curve, not written yet; nil for none
 	venue  *market.VenueCurve // which the past has not got yet; nil for none
 	asked  bool               // the venue was asked for that
+	days   []store.SeriesRow  // of what it did in days that are open no longer, not written yet
 	bases  accounts.Bases
 	base   *store.SeriesRow        // of them, not written yet; nil for none
 	stored []market.CompletedTrade // while it is made again: of the newest time, as they are in their log
 }
 
 const (
-	// cachedAccounts is how many accounts stay in memory between their events: some 10 KB each.
+	// cachedAccounts is how many accounts stay in memory between their events: some 10 KB each, and
+	// up to 10 more of those whose orders are filled all the time.
 	cachedAccounts = 50_000
 
 	// loadMost is of how many accounts that nobody waits for the rows are read for one
@@ -120,8 +124,8 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 	if c.state != nil {
 		return nil
 	}
-	own, other := r.Row(accounts.At(address)), r.Row(accountstats.At(address))
-	c.state, c.stats, c.used = &market.Account{Address: c.address}, new(accountstats.Kept), now
+	own, other, did := r.Row(accounts.At(address)), r.Row(accountstats.At(address)), r.Row(traderfacts.OpenAt(address))
+	c.state, c.stats, c.facts, c.used = &market.Account{Address: c.address}, new(accountstats.Kept), new(traderfacts.Kept), now
 	if own == nil && other == nil {
 		if !p.joined || p.broken[address] {
 			p.broke(c, now)
@@ -138,7 +142,14 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 			return err
 		}
 		c.state = state
-		incomplete = incomplete || accountstats.Version(*other) != version(own.Extra)
+		incomplete = incomplete || accountstats.Version(*other) != version(own.Extra, storedFacts(did))
+	}
+	if !incomplete {
+		facts, err := traderfacts.Keep(storedFacts(did))
+		if err != nil {
+			return err
+		}
+		c.facts = facts
 	}
 	if other != nil {
 		stats, err := accountstats.Keep(other.Extra)
@@ -151,6 +162,14 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 		p.broke(c, now)
 	}
 	return nil
+}
+
+// storedFacts is what an account did by its open row; nil is none, as it did nothing.
+func storedFacts(did *store.Point) []byte {
+	if did == nil {
+		return new(traderfacts.Kept).Stored()
+	}
+	return did.Extra
 }
 
 // of is the account in the cache, made where it is not there.

@@ -12,6 +12,7 @@ import (
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 )
@@ -222,7 +223,7 @@ func TestRebuildsThatWaitStopNoOthers(t *testing.T) {
 	w := newAccountWorld(t)
 	for i := range 200 {
 		c := w.p.of(fmt.Sprintf("0x%040d", i))
-		c.state, c.stats = new(market.Account), new(accountstats.Kept)
+		c.state, c.stats, c.facts = new(market.Account), new(accountstats.Kept), new(traderfacts.Kept)
 		if i < 199 {
 			c.retries = 1
 		}

@@ -71,7 +71,7 @@ func (p *accountStates) enqueue(b *Batch, now time.Time) {
 		p.add(e.Address, accountEvent{ms: e.Time, kind: fillEvent, fill: e, past: b.Past})
 	}
 	for i := range b.Orders {
-		if e := &b.Orders[i]; e.Status == market.StatusFilled && !market.IsSpot(e.Coin) {
+		if e := &b.Orders[i]; e.Status == market.StatusFilled {
 			p.add(e.Address, accountEvent{ms: e.Time, kind: orderEvent, order: e, past: b.Past})
 		}
 	}
@@ -216,18 +216,22 @@ func (p *accountStates) apply(c *account, e *accountEvent, now time.Time) market
 		if outcome = c.state.Ledger(e.ledger, p.markets, marks); outcome == market.Applied {
 			c.stats.Ledger(e.ledger, p.markets, marks)
 			c.stats.Flow(e.ms, c.state.NetPerp.Sub(perp), c.state.NetSpot.Sub(spot))
+			c.facts.Flow(e.ms, c.state.NetPerp.Sub(perp), c.state.NetSpot.Sub(spot))
 		}
 	case tradeEvent:
 		c.stored = append(slices.DeleteFunc(c.stored, func(t market.CompletedTrade) bool { return t.End < e.ms }), *e.trade)
 	case orderEvent:
-		before := c.stats.LastOrder
-		if c.stats.Order(e.order); c.stats.LastOrder == before {
+		c.stats.Order(e.order)
+		if !c.facts.Order(e.order) {
 			return market.Duplicate
 		}
 	}
 	c.stats.Moved(c.state.NetPerp.Sub(perp), c.state.NetSpot.Sub(spot))
 	if outcome == market.Applied {
 		p.correct(c, &late, now)
+		if e.kind != paymentEvent && c.facts.IsClosed(e.ms) && p.cache[c.address] == c {
+			p.broke(c, now) // what it did on that day has a row that is not known here
+		}
 	}
 	if told && c.state.Anchored == 0 { // what it has is not known any more
 		p.wanted.again(c.address, now)
@@ -264,6 +268,7 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 	if !past && c.state.Skip(f) { // to make the account again for it would lose the anchor, for each of them
 		p.figures.late.Add(1)
 		c.stats.Fill(f, addOn)
+		c.facts.Fill(f)
 		return market.Applied
 	}
 	h, _ := c.state.Holding(f.Coin)
@@ -278,9 +283,11 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 		return outcome
 	}
 	c.stats.Fill(f, addOn)
+	c.facts.Fill(f)
 	if trade != nil {
 		c.keepStored(trade)
 		c.stats.Complete(trade)
+		c.facts.Complete(trade)
 		p.trades = append(p.trades, *trade)
 	}
 	if h, _ = c.state.Holding(f.Coin); h.Open != nil && h.Leverage.Value == 0 {

@@ -12,6 +12,7 @@ import (
 	"quotary/shared/data/ledgers"
 	"quotary/shared/data/orders"
 	"quotary/shared/data/payments"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -27,7 +28,10 @@ import (
 // see [rebuild.start]: what that has already is recognised as it is after a crash. The
 // archive is not read, as its files are of a day each and of all accounts: the history of
 // one account would be the files of all days. Of a completed trade, the log of which is
-// kept for ever, stays what the rebuild does not know.
+// kept for ever, stays what the rebuild does not know. Of what the account did, the row of a day is
+// written again only where all of that day is folded again: from its beginning, or on top of a day
+// that was open in what the rebuild begins with. What is behind these and was not in it, as it came
+// later than the base was told to be good for, counts in all time alone.
 //
 // What the venue alone can say of the account is as old as what it begins with, and asked
 // for again. A gap that is still there may be one that a slow stream is about to fill:
@@ -48,6 +52,7 @@ type rebuild struct {
 	to      int64          // ms of the newest event that was folded
 	state   *market.Account
 	stats   *accountstats.Kept
+	facts   *traderfacts.Kept
 	stored  []market.CompletedTrade
 	queue   []accountEvent // read, and not folded as parts of the other logs may come before
 }
@@ -246,7 +251,7 @@ func (p *accountStates) foldParts(b *rebuild, now time.Time) {
 		}
 	}
 	sortEvents(b.queue)
-	made := account{address: b.account.address, state: b.state, stats: b.stats, stored: b.stored, changed: now}
+	made := account{address: b.account.address, state: b.state, stats: b.stats, facts: b.facts, stored: b.stored, changed: now}
 	n := 0
 	for n < len(b.queue) && b.queue[n].ms < horizon {
 		e := &b.queue[n]
@@ -304,7 +309,7 @@ func (c *account) keepStored(t *market.CompletedTrade) {
 func (p *accountStates) rebuilt(b *rebuild, now time.Time) {
 	c := b.account
 	anchored := c.state.Anchored > 0
-	c.state, c.stats, c.rebuild = b.state, b.stats, nil
+	c.state, c.stats, c.facts, c.rebuild = b.state, b.stats, b.facts, nil
 	b.keptBase()
 	p.figures.rebuilt.Add(1)
 	if b.gap && !b.last && !b.stale {

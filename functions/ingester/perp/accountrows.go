@@ -96,7 +96,12 @@ func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
 	if c.state.Time == 0 { // nothing is known of it
 		return nil
 	}
-	return []store.SeriesRow{own, c.stats.Row(c.state, version(own.Extra))}
+	days, open := c.facts.Rows(c.address)
+	rows := []store.SeriesRow{own, c.stats.Row(c.state, version(own.Extra, c.facts.Stored()))}
+	if c.days = append(c.days, days...); open != nil {
+		rows = append(rows, *open)
+	}
+	return rows
 }
 
 // wantIfLarge wants an account anchored if it holds much, as far as that is known now.
@@ -126,7 +131,7 @@ func (p *accountStates) change(c *account, now time.Time) {
 }
 
 // appendFirst appends what is written before the rows of an account: the base that it has got
-// since its last ones, and its past.
+// since its last ones, its past, and what it did in days that are open no longer.
 func appendFirst(rows []store.SeriesRow, c *account) []store.SeriesRow {
 	for _, row := range []**store.SeriesRow{&c.base, &c.past} {
 		if *row != nil {
@@ -134,12 +139,15 @@ func appendFirst(rows []store.SeriesRow, c *account) []store.SeriesRow {
 			*row = nil
 		}
 	}
+	rows, c.days = append(rows, c.days...), nil
 	return rows
 }
 
 // version identifies what is stored of an account.
-func version(row []byte) string {
+func version(rows ...[]byte) string {
 	h := fnv.New64a()
-	_, _ = h.Write(row)
+	for _, row := range rows {
+		_, _ = h.Write(row)
+	}
 	return strconv.FormatUint(h.Sum64(), 36)
 }

@@ -11,19 +11,22 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/hourmarks"
 	"quotary/shared/data/meta"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
-// accountStates keeps the state of every account and how it trades, each as one row, and
-// the log of completed trades.
+// accountStates keeps the state of every account, how it trades and what it did lately, each as
+// one row, what it did on each day before, and the log of completed trades.
 //
 // An account is folded from its fills, funding payments and ledger updates, which
 // arrive by streams of their own, over what the venue said of it (see anchoring). Its
 // rows are its state; memory is a cache of the accounts that were touched lately. Rows
 // are written together: those of accounts that clients ask for within two seconds, all
-// others within half a minute, for which the checkpoints wait. The two rows of an
-// account have one version, so that a crash between them is noticed.
+// others within half a minute, for which the checkpoints wait. The three rows of an
+// account have one version, so that a crash between them is noticed. That of what it did is
+// written only where it has changed, as it is of an account that trades, and not of one that pays
+// funding for what it holds; a day that is open no longer is written before, see traderfacts.
 //
 // What cannot be folded in order is made again from the logs: see rebuilding. So is
 // every account without a row until the projection has joined, as the logs may have more
@@ -149,6 +152,10 @@ func wantAccount(r *engine.Reads, address string) {
 	})
 	r.Prefetch(accountstats.At(address), func(_ store.SeriesAt, point *store.Point) error {
 		_, err := accountstats.Decode(point.Extra)
+		return err
+	})
+	r.Prefetch(traderfacts.OpenAt(address), func(_ store.SeriesAt, point *store.Point) error {
+		_, err := traderfacts.DecodeOpen(point.Extra)
 		return err
 	})
 }

@@ -166,6 +166,9 @@ func rowsAreWhatTheVenueSays(t *testing.T, sim *simVenue) {
 		}
 		d.sums()
 		d.checkReducing(reduced)
+		if n := rows.checkFacts(t); n < 50 {
+			t.Errorf("of %d accounts what they did was compared", n)
+		}
 		if d.flows[market.ModeStandard] < 50 || d.flows[market.ModeUnified] == 0 && len(d.sim.dexes) > 2 {
 			t.Errorf("of flows are compared, by mode: %v", d.flows)
 		}
@@ -219,6 +222,7 @@ func TestRowsOfAccountsSurviveCrashes(t *testing.T) {
 	}
 	clean := newDisk()
 	must.Do(t, life(clean, rand.New(rand.NewPCG(1, 1))))
+	clean.checkFacts(t)
 	for seed := range uint64(testenv.Amount(3, 20)) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		torn, crashes, most := newDisk(), 0, 100

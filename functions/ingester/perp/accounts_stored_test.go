@@ -3,6 +3,7 @@ package perp
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http/httptest"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openorders"
 	"quotary/shared/data/orders"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -258,6 +260,35 @@ func (g *ingested) reduced() map[string]reducing {
 	return all
 }
 
+// checkFacts compares what is stored of what accounts did with the rows of the logs.
+func (g *ingested) checkFacts() {
+	t := g.sim.t
+	t.Helper()
+	rows := deeds{}
+	for _, from := range rebuiltFrom {
+		for cursor, more := "", true; more; more = cursor != "" {
+			page := must.Get(g.stores.Log.Scan(t.Context(), []string{from.dataset}, cursor, 0))(t)
+			rows.add(t, from.dataset, page.Rows[from.dataset])
+			cursor = page.Next
+		}
+	}
+	addresses := sorted(rows) // more of them than the venue has traders
+	stats, stop := iter.Pull2(accountstats.Read(t.Context(), g.stores.Series, addresses))
+	defer stop()
+	n := 0
+	for did := range must.All(t, traderfacts.Read(t.Context(), g.stores.Series, addresses, 0, market.MaxTime)) {
+		of, err, _ := stats()
+		must.Do(t, err)
+		if did == nil {
+			did = new(traderfacts.Did) // it paid at most
+		}
+		if diff := compareFacts(t, did, rows[addresses[n]], of); diff != "" {
+			t.Errorf("what %s did %s", addresses[n], diff)
+		}
+		n++
+	}
+}
+
 // TestStoredAccountsAreWhatTheVenueSays reads the files of a simulated venue's node
 // through the domain's own sources and pipeline into the tables, and compares the stored
 // rows of all accounts with what the venue says of them, in several lives of the pipeline. Each seed
@@ -328,6 +359,7 @@ func storedAccountsAreWhatTheVenueSays(t *testing.T, seed uint64) {
 			points[mode] += n
 		}
 		marked = d.checkReducing(g.reduced())
+		g.checkFacts()
 		if f.late.Load() == 0 && f.rebuilt.Load() != g.rebuilt || f.gaps.Load()+f.refused.Load() > 0 || f.unknown.Load() > 0 && g.untold == 0 || missed == 0 && f.differences.Load() > int64(3*g.adjusted) {
 			t.Errorf("some events could not be folded in order: %+v; %d adjustments", f.figures(nil), g.adjusted)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -24,13 +25,19 @@ func drawAccounts(t *rapid.T) (all []*Batch) {
 		coin := rapid.SampledFrom([]string{"BTC", "xyz:GOLD"}).Draw(t, "coin")
 		held := positions[address+coin]
 		b := NewBatch()
-		switch rapid.IntRange(0, 6).Draw(t, "kind") {
+		switch rapid.IntRange(0, 7).Draw(t, "kind") {
 		case 0:
 			if held != 0 {
 				b.Payments = []market.FundingPayment{{Address: address, Coin: coin, Time: ms, USDC: "-0.25", Szi: tenths(held), Rate: "0.0001", Seq: int64(i)}}
 			}
 		case 1:
 			b.Ledgers = []market.Ledger{{Address: address, Time: ms, Hash: fmt.Sprint("0x", i), Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "5.5", Delta: []byte(`{"type":"deposit","usdc":"5.5"}`)}}
+		case 2:
+			f := market.Fill{
+				Address: address, Coin: "@107", Px: "2.5", Sz: "4.0", Side: market.Buy, Time: ms, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.25", FeeToken: "HYPE",
+				Dir: "Buy", Hash: "0x0", Oid: int64(1000 + i/4), Tid: int64(10*i + 1), Seq: int64(i) * 1_000_000, Crossed: i%2 == 0,
+			}
+			b.Fills, b.Orders = []market.Fill{f}, []market.OrderStatus{filledBy(&f)}
 		default:
 			size := rapid.IntRange(1, 30).Draw(t, "size")
 			if held != 0 && rapid.Bool().Draw(t, "close") {
@@ -53,10 +60,21 @@ func drawAccounts(t *rapid.T) (all []*Batch) {
 				b.Fills = append(b.Fills, f)
 			}
 			positions[address+coin] = held
+			if rapid.Bool().Draw(t, "the order is filled") {
+				b.Orders = append(b.Orders, filledBy(&b.Fills[len(b.Fills)-1]))
+			}
 		}
 		all = append(all, b)
 	}
 	return all
+}
+
+// filledBy is that an order was filled to its end by a fill.
+func filledBy(f *market.Fill) market.OrderStatus {
+	return market.OrderStatus{
+		Address: f.Address, Coin: f.Coin, Side: string(f.Side), LimitPx: f.Px, Sz: "0.0", OrigSz: f.Sz, Oid: f.Oid, OrderType: "Limit",
+		Status: market.StatusFilled, Time: f.Time, Timestamp: f.Time, Seq: f.Seq,
+	}
 }
 
 func tenths(n int) string {
@@ -81,14 +99,19 @@ func foldedAccounts(batches []*Batch) (map[store.SeriesAt]store.Point, []market.
 	}
 	rows := map[store.SeriesAt]store.Point{}
 	for address, c := range p.cache {
-		c.state, c.stats = &market.Account{Address: address}, new(accountstats.Kept)
+		c.state, c.stats, c.facts = &market.Account{Address: address}, new(accountstats.Kept), new(traderfacts.Kept)
 		slices.SortStableFunc(c.queue, func(a, b accountEvent) int { return a.compare(&b) })
 		for i := range c.queue {
 			p.apply(c, &c.queue[i], noon)
 		}
 		own := accounts.Row(c.state)
-		rows[accounts.At(address)] = own.Point
-		rows[accountstats.At(address)] = c.stats.Row(c.state, version(own.Extra)).Point
+		days, open := c.facts.Rows(address)
+		if open != nil {
+			days = append(days, *open)
+		}
+		for _, row := range append(days, own, c.stats.Row(c.state, version(own.Extra, c.facts.Stored()))) {
+			rows[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
+		}
 	}
 	return rows, p.trades
 }

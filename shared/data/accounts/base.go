@@ -3,6 +3,7 @@ package accounts
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -24,11 +25,13 @@ type Base struct {
 	At    int64 // ms: it lacks nothing that happened before, but for what came late
 	State *market.Account
 	Stats []byte // its row of accountstats, as bytes
+	Facts []byte // its open row of traderfacts; nil in bases of before there were any
 }
 
 // baseBody is the part of a base that people and other tools read.
 type baseBody struct {
-	At int64 `json:"at"`
+	At    int64 `json:"at"`
+	Stats int   `json:"stats,omitempty"` // how many bytes these take; 0 where there is nothing behind them
 }
 
 // BaseAt is the key of the base in a place.
@@ -40,8 +43,12 @@ func BaseAt(address string, place int) store.SeriesAt {
 func BaseRow(place int, b *Base) store.SeriesRow {
 	at := BaseAt(b.State.Address, place)
 	state := Append(nil, b.State)
-	extra := append(binary.AppendUvarint(nil, uint64(len(state))), state...)
-	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(baseBody{b.At}), Extra: append(extra, b.Stats...)}}
+	extra := slices.Concat(binary.AppendUvarint(nil, uint64(len(state))), state, b.Stats, b.Facts)
+	body := baseBody{At: b.At}
+	if b.Facts != nil {
+		body.Stats = len(b.Stats)
+	}
+	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(body), Extra: extra}}
 }
 
 // DecodeBase reads a base of the account with an address.
@@ -56,7 +63,14 @@ func DecodeBase(address string, p store.Point) (*Base, error) {
 	}
 	rest := p.Extra[read:]
 	state, err := Decode(address, store.Point{Extra: rest[:n]})
-	return &Base{b.At, state, rest[n:]}, err
+	base := &Base{At: b.At, State: state, Stats: rest[n:]}
+	if b.Stats < 0 || b.Stats > len(base.Stats) {
+		return nil, fmt.Errorf("read a base of account %.42s: %w", address, errBytes)
+	}
+	if b.Stats > 0 {
+		base.Stats, base.Facts = base.Stats[:b.Stats], base.Stats[b.Stats:]
+	}
+	return base, err
 }
 
 // BasesOf are the bases of an account by its row.

@@ -90,13 +90,14 @@ func (w *writer) hours(from int64, hours market.FactsByHour) {
 	}
 }
 
-// list appends the coins of facts, to which they are told by their places.
-func (w *writer) list(hours market.FactsByHour, more ...string) {
+// list appends the coins of facts and more of them, to which they are told by their places.
+func (w *writer) list(hours market.FactsByHour, more []string) {
+	all := slices.Clone(more)
 	for _, f := range hours {
-		more = append(more, f.Coins...)
+		all = append(all, f.Coins...)
 	}
-	slices.Sort(more)
-	w.coins = slices.Compact(more)
+	slices.Sort(all)
+	w.coins = slices.Compact(all)
 	w.Length(len(w.coins))
 	for _, coin := range w.coins {
 		w.Text(coin)

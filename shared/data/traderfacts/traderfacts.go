@@ -54,7 +54,7 @@ func rowOf(at store.SeriesAt, extra []byte) store.SeriesRow {
 // before.
 func Append(b []byte, day int64, hours market.FactsByHour) []byte {
 	w := writer{Writer: packed.Writer{B: append(b, version)}}
-	w.list(hours)
+	w.list(hours, nil)
 	w.hours(day, hours)
 	return w.B
 }
