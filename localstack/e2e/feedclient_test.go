@@ -21,7 +21,7 @@ import (
 
 // feedIdle is the idle limit that the tests' stack is given, so that they need
 // not wait for a minute. The clients of the soak test have the real one.
-var feedIdle = testenv.Amount(10*time.Second, 60*time.Second)
+var feedIdle = testenv.Amount(20*time.Second, 60*time.Second)
 
 // feedSilence is how long the book of a silent source is not stale on the tests'
 // stack.

@@ -74,7 +74,9 @@ func run(m *testing.M) int {
 		return 1
 	}
 	if upstream == "simulated" {
-		askAtOnce(ctx)
+		asking, done := context.WithTimeout(context.Background(), 10*time.Minute)
+		askAtOnce(asking)
+		done()
 	}
 	code := m.Run()
 	stopping, done := context.WithTimeout(context.Background(), 2*time.Minute) // on a busy machine

@@ -160,7 +160,7 @@ func (c *publicClient) await(what string, wanted func(publicLine) bool) publicLi
 			return line
 		}
 	}
-	patience := 30*time.Second + feedIdle // a heartbeat comes every half of an idle limit
+	patience := soon + feedIdle // a heartbeat comes every half of an idle limit
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
