@@ -74,7 +74,7 @@ func busyHour(tb testing.TB, at hourFile) (fills, misc []byte) {
 // BenchmarkAnHourLikeTheVenues is read, looked through and parsed; what is done with it comes on top. It should
 // take less than 30 s of one core and 300 MB.
 //
-//	27.9 MB of LZ4, 420,000 fills
+//	35.3 MB of LZ4, 420,000 fills    1.4 s of processor, 230 MB
 func BenchmarkAnHourLikeTheVenues(b *testing.B) {
 	at := hourAt(time.Now().Add(-90 * time.Minute))
 	fills, misc := busyHour(b, at)

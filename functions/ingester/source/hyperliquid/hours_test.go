@@ -682,10 +682,9 @@ func TestTheRecordedBlocksAreReadAsFromANodesFile(t *testing.T) {
 	}
 	text := string(must.Get(os.ReadFile(filepath.Join(dir, "hyperliquid", "node_fills_sample.jsonl")))(t))
 	var want market.Events
-	must.Do(t, ReadFile(t.Context(), filepath.Join(dir, "hyperliquid", "node_fills_sample.jsonl"), "20260315/0", 0, new(Stats), quiet, func(_ context.Context, d Delivery) error {
-		want.Merge(&d.Events)
-		return nil
-	}))
+	for line := range strings.Lines(text) {
+		must.Get(readFills(&want, strings.TrimSpace(line), 0))(t)
+	}
 	at := hourFile{20260315, 0}
 	bucket := &hourBucket{gets: map[string]int{}, files: map[string][]byte{hourStreams[fillStream].key(at): frameOf(t, text), hourStreams[0].key(at): frameOf(t, "")}}
 	h, enough := &Hours{Bucket: bucket, Stats: new(Stats), Log: quiet}, errors.New("the hour is read")

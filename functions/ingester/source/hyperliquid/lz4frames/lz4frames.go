@@ -143,10 +143,11 @@ func (r *Reader) open(header []byte) error {
 		return ErrHeader
 	}
 	f.block = 1 << (8 + 2*size)
-	rest := make([]byte, 1, 9) // the header's own checksum
+	behind := 1 // the header's own checksum
 	if f.flags&hasContentSize != 0 {
-		rest = rest[:9]
+		behind += 8
 	}
+	rest := make([]byte, behind)
 	if _, err := io.ReadFull(r.src, rest); err != nil {
 		return early(err)
 	}
