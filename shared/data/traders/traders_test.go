@@ -1,9 +1,11 @@
 package traders_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -91,6 +93,42 @@ func TestEachFigureOfATraderIsFoundInTheTable(t *testing.T) {
 					t.Fatalf("%d traded %s within %d days, want %d", a.Total, coin, p, want)
 				}
 			}
+		}
+	}
+}
+
+func TestRowsThatAreCollectedInPiecesAreThoseOfTheTraders(t *testing.T) {
+	t.Parallel()
+	for seed := range testenv.Amount(5, 100) {
+		list := drawn.Example(seed)
+		var rows traders.Rows
+		for some := range slices.Chunk(list, 3) {
+			must.Do(t, rows.Add(some))
+		}
+		odd := func(a table.Address) bool { return a[19]%2 == 1 }
+		taken := slices.DeleteFunc(slices.Clone(list), func(of traders.Trader) bool { return !odd(of.Address) })
+		for what, c := range map[string]struct{ got, want *tablefile.Part }{
+			"all":    {rows.Part(nil), traders.Part(list)},
+			"chosen": {rows.Part(odd), traders.Part(taken)},
+		} {
+			c.got.Version, c.want.Version = 1, 1
+			got, want := must.Get(tablefile.Bytes(traders.Columns(), c.got))(t), must.Get(tablefile.Bytes(traders.Columns(), c.want))(t)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("%s of %d rows are another file than that of the traders", what, rows.Len())
+			}
+		}
+	}
+}
+
+func TestAddressesAreWrittenAsTheyAreRead(t *testing.T) {
+	t.Parallel()
+	const text = "0xa11ce00000000000000000000000000000000001"
+	if a, ok := traders.AddressOf(text); !ok || traders.TextOf(a) != text {
+		t.Errorf("%s is read as %v, %t", text, a, ok)
+	}
+	for _, text := range []string{"", "0x", text[2:], text + "0", text[:len(text)-1], strings.Replace(text, "a11ce", "alice", 1)} {
+		if a, ok := traders.AddressOf(text); ok {
+			t.Errorf("%q is read as %v", text, a)
 		}
 	}
 }

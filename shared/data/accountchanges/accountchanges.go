@@ -1,0 +1,95 @@
+// Package accountchanges is which accounts have changed when: a log with a row for those whose rows
+// are written together. The trader table is kept up to date by it, and what leaves a window is told
+// by it too: whoever did something in an hour is made anew when that hour leaves one.
+//
+// A row is written just before the rows of the accounts that it names. It is no record of what
+// happened: rows are there for as long as the longest window, and expire.
+package accountchanges
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"time"
+
+	"quotary/shared/data/internal/dataset"
+	"quotary/shared/store"
+	"quotary/shared/table"
+)
+
+// Name of the dataset, and the subject of all of its rows.
+const Name = "accountchanges"
+
+const (
+	// kept is for how long a row is there: for 30 days and what readers may be behind.
+	kept = 33 * 24 * time.Hour
+	// most is how many accounts a row names: 20 bytes each.
+	most = 5000
+)
+
+// Changes are accounts that have changed at a time.
+type Changes struct {
+	Did    []table.Address // of which something more is known that they did
+	Others []table.Address // whose state or value alone is another
+}
+
+// stored is the body of a row: addresses one after the other.
+type stored struct {
+	Did    []byte `json:"did,omitempty"`
+	Others []byte `json:"others,omitempty"`
+}
+
+// Rows are the rows of accounts that change at a time.
+func Rows(at time.Time, c *Changes) (rows []store.Row) {
+	for _, part := range [...]struct {
+		did  bool
+		list []table.Address
+	}{{true, c.Did}, {false, c.Others}} {
+		for some := range slices.Chunk(part.list, most) {
+			b := joined(some)
+			body, h := stored{Others: b}, fnv.New64a()
+			if part.did {
+				body = stored{Did: b}
+			}
+			_, _ = h.Write(b)
+			rows = append(rows, store.Row{
+				Subject: Name, Time: at, ID: strconv.FormatUint(h.Sum64(), 36) + strconv.FormatBool(part.did)[:1], // of the same time, those of others
+				Body: dataset.JSON(body), Expires: at.Add(kept),
+			})
+		}
+	}
+	return rows
+}
+
+// Read calls each for what changed from one time to another, both included, in the order of time.
+func Read(ctx context.Context, log *store.Log, from, to time.Time, each func(time.Time, *Changes)) error {
+	for row, err := range log.Rows(ctx, store.Query{Dataset: Name, Subject: Name, From: from, To: to}) {
+		if err != nil {
+			return fmt.Errorf("read which accounts have changed: %w", err)
+		}
+		body, err := dataset.FromJSON[stored](row.Body)
+		if err != nil {
+			return fmt.Errorf("read which accounts have changed at %s: %w", row.Time, err)
+		}
+		each(row.Time, &Changes{parted(body.Did), parted(body.Others)})
+	}
+	return nil
+}
+
+func joined(list []table.Address) (b []byte) {
+	for i := range list {
+		b = append(b, list[i][:]...)
+	}
+	return b
+}
+
+// parted are addresses that were written one after the other; what is left over is none.
+func parted(b []byte) (list []table.Address) {
+	for len(b) >= len(table.Address{}) {
+		list = append(list, table.Address(b))
+		b = b[len(table.Address{}):]
+	}
+	return list
+}
