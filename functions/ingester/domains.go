@@ -11,6 +11,7 @@ import (
 	"quotary/functions/ingester/perp"
 	"quotary/functions/ingester/reference"
 	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/functions/ingester/traders"
 	"quotary/shared/aws/awsclient"
 	"quotary/shared/data/alerts"
 	"quotary/shared/data/followrequests"
@@ -28,6 +29,7 @@ var domains = map[string]func(*config.Env) configured{
 	exchange.Name:  exchangeDomain,
 	perp.Name:      perpDomain,
 	reference.Name: domain(reference.Settings),
+	traders.Name:   tradersDomain,
 }
 
 // configured makes a domain whose settings have been read.
@@ -69,6 +71,15 @@ func exchangeDomain(env *config.Env) configured {
 	return func(i *ingester, host engine.Host) engine.Domain {
 		config.Wanted, config.Alerts = followrequests.Pairs.Open(i.documents), alerts.Open(i.documents)
 		config.Keys = keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now)
+		return config.Domain(host)
+	}
+}
+
+// tradersDomain is the domain that publishes the trader table.
+func tradersDomain(env *config.Env) configured {
+	config := traders.Settings(env)
+	return func(i *ingester, host engine.Host) engine.Domain {
+		config.Objects = i.s3
 		return config.Domain(host)
 	}
 }

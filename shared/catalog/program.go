@@ -131,6 +131,7 @@ var declared = map[string]declaration{
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
 		objects("archive/", "GetObject", "PutObject"),              // which nobody deletes
 		objects("drop/", "GetObject", "PutObject"),                 // reads a drop, and writes its report beside it
+		objects("tables/", "DeleteObject", "GetObject", "PutObject"),
 		table(DocumentsTable, "DeleteItem", "Query", "UpdateItem"), // what clients ask for, and how much of it
 		readKeys, // whose connections must close
 		table(ConnectionsTable, "DeleteItem", "GetItem", "Query", "Scan", "UpdateItem"), follow, push,

@@ -207,10 +207,16 @@ func (p *Publisher) versionOf(key string) (version int64, ok bool) {
 	return version, ours && err == nil
 }
 
+// TierOf is the tier of a file.
+func TierOf(f tablefile.Named) string {
+	name := strings.TrimSuffix(f.Key, suffix)
+	return name[strings.LastIndexByte(name, '-')+1:]
+}
+
 // tierOf are the files of a tier: one, or none.
 func tierOf(files []tablefile.Named, tier string) (of []tablefile.Named) {
 	for _, f := range files {
-		if strings.HasSuffix(f.Key, "-"+tier+suffix) {
+		if TierOf(f) == tier {
 			of = append(of, f)
 		}
 	}

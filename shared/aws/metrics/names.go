@@ -110,6 +110,12 @@ const PositionsLeftOut = "PositionsLeftOut"
 // second before them take all the room of a row.
 const TradesLeftOut = "TradesLeftOut"
 
+// HotTraders, of the domain traders, is how many rows of the trader table change all the time.
+const HotTraders = "HotTraders"
+
+// PublishingTraders, of the domain traders, is how long the last publication of the trader table took.
+const PublishingTraders = "PublishingTraders"
+
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];
 // [Lag] is one of them too.
 const (

@@ -6,6 +6,7 @@ package traders
 import (
 	"time"
 
+	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
@@ -15,8 +16,12 @@ import (
 // Name of the view that names the files.
 const Name = "traders"
 
-// Prefix is what the keys of the files begin with.
-const Prefix = Name + "/"
+// Where the files are: their keys begin with Prefix, and the one of ListKey lists those of the
+// newest version for engines that do not know the manifest.
+const (
+	Prefix = "tables/traders/files/"
+	ListKey    = "tables/traders/newest/manifest"
+)
 
 // Newest is how the manifest is stored. It changes every five minutes.
 var Newest = store.ViewType[tablefile.Manifest]{Name: Name, Period: time.Second}
@@ -109,4 +114,36 @@ func Part(traders []Trader) *tablefile.Part {
 		return names, nil
 	}
 	return p
+}
+
+// Revalued is a part whose rows hold by now what holds says of each address; nil is as much as nothing
+// being known of it. It is asked once for each.
+func Revalued(p *tablefile.Part, holds func(table.Address) *market.AccountSummary) *tablefile.Part {
+	type column struct {
+		values []int64
+		known  table.Bits
+	}
+	anew := map[int]*column{}
+	for i, c := range figures {
+		if c.Field.Adds == traderfields.Latest {
+			anew[i] = &column{make([]int64, len(p.Addresses)), table.NewBits(len(p.Addresses))}
+		}
+	}
+	for row, a := range p.Addresses {
+		of := traderfields.Trader{Holds: holds(a)}
+		for i, c := range anew {
+			if v, ok := figures[i].Field.Figure(&of, figures[i].Period); ok {
+				c.values[row] = v
+				c.known.Set(row)
+			}
+		}
+	}
+	revalued := *p
+	revalued.Values = func(place int) ([]int64, table.Bits, error) {
+		if c := anew[place]; c != nil {
+			return c.values, c.known, nil
+		}
+		return p.Values(place)
+	}
+	return &revalued
 }

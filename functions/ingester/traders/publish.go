@@ -1,0 +1,202 @@
+package traders
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/publication"
+	"quotary/shared/data/accountchanges"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/traders"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/traderfields"
+)
+
+const (
+	// noted is for how long before the last publication it is looked again who has changed.
+	noted = 90 * time.Second
+	// outOfDate is after what time without a publication all rows are made anew.
+	outOfDate = 24 * time.Hour
+	// atOnce is how many rows are made at once.
+	atOnce = 4096
+
+	hourMs = int64(time.Hour / time.Millisecond)
+)
+
+// published is what is known of the last version while it is the last one.
+type published struct {
+	hour int64                           // ms: the one for which all hot rows were made
+	hot  map[table.Address]store.Point // the rows of their states
+}
+
+// addresses are a set of accounts.
+type addresses map[table.Address]bool
+
+func (a addresses) add(list []table.Address) {
+	for _, one := range list {
+		a[one] = true
+	}
+}
+
+// Publish publishes the next version, where there is anybody to publish.
+func (w *Work) Publish(ctx context.Context) error {
+	now := w.Now()
+	last, err := w.bucket.Manifest(ctx)
+	if err != nil {
+		return fmt.Errorf("read what was published last: %w", err)
+	}
+	prices, err := w.prices(ctx)
+	if err != nil {
+		return err
+	}
+	hour := market.Hour1.StartMs(now.UnixMilli())
+	whole := hour != w.last.hour
+	wanted, err := w.changed(ctx, last.Version, now)
+	if err == nil && whole {
+		err = w.wantMore(ctx, wanted, &last, hour)
+	}
+	if err != nil {
+		return err
+	}
+	next := published{hour: hour, hot: map[table.Address]store.Point{}}
+	if !whole {
+		maps.Copy(next.hot, w.last.hot)
+	}
+	rows, err := w.make(ctx, wanted, prices, now.UnixMilli(), next.hot)
+	if err != nil {
+		return err
+	}
+	change, err := w.change(ctx, rows, &last, next.hot, prices, now.UnixMilli())
+	if err != nil {
+		return err
+	}
+	change.Cold = whole
+	if last.Version > 0 || len(change.Hot.Addresses) > 0 || len(change.Left.Addresses) > 0 {
+		if _, err := w.publisher.Publish(ctx, change); err != nil {
+			return err
+		}
+	}
+	w.last = next
+	w.made.Add(int64(rows.Len()))
+	w.hot.Store(int64(len(next.hot)))
+	return nil
+}
+
+// changed are the accounts that have changed since the version of a time, ms; 0 is all that are noted.
+func (w *Work) changed(ctx context.Context, since int64, now time.Time) (addresses, error) {
+	all, from := addresses{}, time.Time{}
+	if since > 0 {
+		from = time.UnixMilli(since).Add(-noted)
+	}
+	return all, accountchanges.Read(ctx, w.Log, from, now, func(_ time.Time, c *accountchanges.Changes) {
+		all.add(c.Did)
+		all.add(c.Others)
+	})
+}
+
+// wantMore adds who else is made anew in a new hour, ms.
+func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.Manifest, hour int64) error {
+	if last.Version == 0 {
+		return nil
+	}
+	all := hour-last.Version > outOfDate.Milliseconds()
+	for _, named := range last.Files {
+		f, err := tablefile.OpenObject(ctx, w.bucket, named)
+		if err != nil {
+			return fmt.Errorf("open %s: %w", named.Key, err)
+		}
+		list, err := f.Addresses(ctx)
+		if err != nil {
+			return fmt.Errorf("read whose rows are in %s: %w", named.Key, err)
+		}
+		hot := publication.TierOf(named) == publication.Hot
+		for _, a := range list {
+			if all || hot || int64(a[0])%24 == hour/hourMs%24 {
+				wanted[a] = true
+			}
+		}
+	}
+	if all {
+		return nil
+	}
+	// What was done in an hour may be noted some minutes behind it.
+	first := market.Hour1.StartMs(last.Version)
+	for _, p := range traderfields.Periods {
+		if p == traderfields.AllTime {
+			continue
+		}
+		ago := int64(p) * 24 * hourMs
+		from, to := time.UnixMilli(first-ago-hourMs), time.UnixMilli(hour-ago).Add(noted)
+		if err := accountchanges.Read(ctx, w.Log, from, to, func(_ time.Time, c *accountchanges.Changes) { wanted.add(c.Did) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make makes the rows of accounts, and notes which of them are hot, and which no more.
+func (w *Work) make(ctx context.Context, wanted addresses, at *prices, ms int64, hot map[table.Address]store.Point) (*traders.Rows, error) {
+	rows := new(traders.Rows)
+	sorted := slices.SortedFunc(maps.Keys(wanted), func(a, b table.Address) int { return slices.Compare(a[:], b[:]) })
+	for some := range slices.Chunk(sorted, atOnce) {
+		read, err := w.read(ctx, some, at, ms)
+		if err != nil {
+			return nil, err
+		}
+		list := make([]traders.Trader, len(read))
+		for i := range read {
+			one := &read[i]
+			list[i] = one.Trader
+			delete(hot, one.Address)
+			if one.isHot() {
+				hot[one.Address] = one.state
+			}
+		}
+		if err := rows.Add(list); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// change is what makes the next version of rows that were made anew, and of who is hot.
+func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.Manifest, hot map[table.Address]store.Point, at *prices, ms int64) (c publication.Change, err error) {
+	isHot := func(a table.Address) bool { _, ok := hot[a]; return ok }
+	isNot := func(a table.Address) bool { return !isHot(a) }
+	c = publication.Change{Hot: rows.Part(isHot), Left: rows.Part(isNot)}
+	if len(c.Hot.Addresses) == len(hot) {
+		return c, nil // all hot rows were made anew
+	}
+	anew := len(c.Hot.Addresses)
+	var files []*tablefile.File
+	for _, named := range last.Files {
+		if publication.TierOf(named) == publication.Hot {
+			f, err := tablefile.OpenObject(ctx, w.bucket, named)
+			if err != nil {
+				return c, fmt.Errorf("open %s: %w", named.Key, err)
+			}
+			files = append(files, f)
+		}
+	}
+	part, err := tablefile.Merge(ctx, traders.Columns(), files, c.Hot, isNot)
+	if err != nil {
+		return c, fmt.Errorf("merge the tier %s: %w", publication.Hot, err)
+	}
+	if len(part.Addresses) != len(hot) {
+		return c, fmt.Errorf("%d rows are hot, of which %d were made anew, and %d are to be published", len(hot), anew, len(part.Addresses))
+	}
+	c.Hot = traders.Revalued(part, func(a table.Address) *market.AccountSummary {
+		state, err := accounts.Decode(traders.TextOf(a), hot[a])
+		if err != nil {
+			return nil // it was read before
+		}
+		return at.summary(state, ms)
+	})
+	return c, nil
+}

@@ -1,0 +1,144 @@
+package traders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/data/traderfacts"
+	"quotary/shared/data/traders"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/table"
+	"quotary/shared/traderfields"
+)
+
+// prices are those at which is valued what accounts hold.
+type prices struct {
+	markets *market.Markets
+	marks   market.Marks
+}
+
+// summary is what an account holds; nil while no prices are known.
+func (p *prices) summary(of *market.Account, ms int64) *market.AccountSummary {
+	if p.markets == nil || len(p.marks) == 0 {
+		return nil
+	}
+	s := of.Summary(p.markets, p.marks, ms)
+	return &s
+}
+
+// prices are the newest ones, as far as there are any.
+func (w *Work) prices(ctx context.Context) (*prices, error) {
+	markets, err := w.markets.Get(ctx)
+	if err != nil && !errors.Is(err, store.ErrNoView) {
+		return nil, fmt.Errorf("read the markets: %w", err)
+	}
+	marks, err := w.marks.Get(ctx)
+	if err != nil && !errors.Is(err, store.ErrNoView) {
+		return nil, fmt.Errorf("read the marks: %w", err)
+	}
+	return &prices{markets, marks.Px}, nil
+}
+
+// trader is a row of the table, and the stored state of its account.
+type trader struct {
+	traders.Trader
+	state store.Point
+}
+
+// isHot reports whether the row changes all the time.
+func (t *trader) isHot() bool {
+	if t.Holds != nil && t.Holds.Long.Count+t.Holds.Short.Count > 0 {
+		return true
+	}
+	day := t.Did[traderfields.Day]
+	return day != nil && (day.Did.Perp.All().Count+day.Did.Spot.All().Count+day.Did.Closed.All().Count+day.Did.Filled.Count > 0)
+}
+
+// read makes the rows of those of some accounts that are known.
+func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms int64) ([]trader, error) {
+	texts, keys := make([]string, len(some)), make([]store.SeriesAt, len(some))
+	for i, a := range some {
+		texts[i] = traders.TextOf(a)
+		keys[i] = accounts.At(texts[i])
+	}
+	states, err := w.Series.Load(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read the states of accounts: %w", err)
+	}
+	end := market.Hour1.StartMs(ms) + hourMs // of the hour that runs
+	var list []trader
+	var known []string
+	for i := range some {
+		if state, ok := states[keys[i]]; ok {
+			list, known = append(list, trader{traders.Trader{Address: some[i]}, state}), append(known, texts[i])
+		}
+	}
+	for i := range list {
+		state, err := accounts.Decode(known[i], list[i].state)
+		if err != nil {
+			return nil, fmt.Errorf("read the state of %s: %w", known[i], err)
+		}
+		list[i].Holds = at.summary(state, ms)
+	}
+	i := 0
+	for stats, err := range accountstats.ReadCurves(ctx, w.Series, known) {
+		if err != nil {
+			return nil, fmt.Errorf("read how accounts trade: %w", err)
+		}
+		if stats.TraderStats != nil {
+			list[i].setWorth(&stats, end-hourMs, ms)
+		}
+		i++
+	}
+	i = 0
+	for did, err := range traderfacts.Read(ctx, w.Series, known, from(traderfields.Month, end), end) {
+		if err != nil {
+			return nil, fmt.Errorf("read what accounts did: %w", err)
+		}
+		if did != nil {
+			list[i].setDid(did, end)
+		}
+		i++
+	}
+	return list, nil
+}
+
+// from is when a period begins, ms, where the hour that runs ends at a time: so many days of full
+// hours before that hour. All time begins at 0.
+func from(p traderfields.Period, end int64) int64 {
+	if p == traderfields.AllTime {
+		return 0
+	}
+	return end - hourMs - int64(p)*24*hourMs
+}
+
+// setWorth sets what the account was worth at the ends of each period, up to the last full hour, and
+// how its value fell, up to a time, ms.
+func (t *trader) setWorth(stats *accountstats.WithCurve, hour, ms int64) {
+	t.Worth, t.Fell = map[traderfields.Period]traderfields.Worth{}, map[traderfields.Period]*market.Drawdown{}
+	for _, p := range traderfields.Periods {
+		begin := from(p, hour+hourMs)
+		if p != traderfields.AllTime {
+			t.Worth[p] = traderfields.WorthOf(stats.Curve, begin, hour)
+		}
+		if d, known := market.MaxDrawdown(stats.Worth(nil, market.ScopePerp, begin, ms).Values); known {
+			t.Fell[p] = &d
+		}
+	}
+}
+
+// setDid sets what the account did in each period, up to the end of the hour that runs, ms.
+func (t *trader) setDid(did *traderfacts.Did, end int64) {
+	t.Did = map[traderfields.Period]*market.Window{}
+	for _, p := range traderfields.Periods {
+		w := market.Window{Did: did.AllTime()}
+		if p != traderfields.AllTime {
+			w = did.Within(from(p, end), end)
+		}
+		t.Did[p] = &w
+	}
+}

@@ -1,0 +1,157 @@
+// Package traders is the domain that publishes the trader table (package traders of the datasets) from
+// what the domain perp has stored of every account. It has no sources, and needs nothing of that
+// domain but its rows, so that neither waits for the other.
+//
+// A publication has two forms:
+//
+//   - Every few minutes those accounts are made anew that have changed since the last one
+//     (accountchanges). All other rows of the hot tier keep their figures, but for what they hold,
+//     which is valued at the marks of now.
+//   - In a new hour, and when a term begins, all rows of the hot tier are made anew, those of
+//     accounts that did something in an hour that has left a window, and one in 24 of all others, so
+//     that no row is older than a day. Then the cold tier is written anew too.
+//
+// Hot is who has an open position, or did something in the last day.
+//
+// An account is noted before its rows are written. A publication takes in again what was noted within
+// [noted] before the last one; what takes longer to be written is found in the next hour, since who
+// has just changed is hot.
+package traders
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/lease"
+	"quotary/functions/ingester/publication"
+	"quotary/shared/aws/metrics"
+	"quotary/shared/backoff"
+	"quotary/shared/catalog"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
+	"quotary/shared/data/traders"
+	"quotary/shared/market"
+	"quotary/shared/service/config"
+	"quotary/shared/store"
+	"quotary/shared/table/tablefile"
+)
+
+// Name is that of the domain.
+const Name = "traders"
+
+// keep is for how long a file stays that no version names any more: readers load a new version
+// within a minute.
+const keep = time.Hour
+
+// Config is how the table is published.
+type Config struct {
+	Every time.Duration // between two publications
+	Now   func() time.Time
+
+	Log     *store.Log
+	Series  *store.Series
+	Views   *store.Views
+	Objects Objects
+	Bucket  string // of Objects
+	Logger  *slog.Logger
+}
+
+// Objects is the part of the S3 client that is needed.
+type Objects interface {
+	publication.Objects
+	tablefile.Getter
+}
+
+// Settings reads the domain's part of the environment.
+func Settings(env *config.Env) Config {
+	return Config{Every: env.Duration(catalog.EnvTradersEvery), Now: time.Now}
+}
+
+// Domain returns the domain for a process to run, with Objects.
+func (c Config) Domain(host engine.Host) engine.Domain {
+	c.Log, c.Series, c.Views, c.Bucket, c.Logger = host.Stores.Log, host.Stores.Series, host.Stores.Views, host.Bucket, host.Logger
+	return engine.Domain{Name: Name, Begin: func(_ context.Context, term *lease.Term) (engine.Work, error) {
+		c := c
+		c.Views = c.Views.Owned(term.Confirm)
+		return c.Begin(), nil
+	}}
+}
+
+// Begin returns the work of a term, whose views are those that it may write.
+func (c Config) Begin() *Work {
+	series := *c.Series
+	series.Eventual = true
+	c.Series = &series
+	bucket := &publication.Bucket{Bucket: tablefile.Bucket{Client: c.Objects, Name: c.Bucket}, Objects: c.Objects, Views: c.Views, Newest: traders.Newest, ListKey: traders.ListKey}
+	w := &Work{Config: c, bucket: bucket, markets: meta.Markets.Open(c.Views, c.Now), marks: contexts.MarksOnly.Open(c.Views, c.Now)}
+	w.publisher = publication.Publisher{Columns: traders.Columns(), Prefix: traders.Prefix, Store: bucket, Keep: keep, Now: c.Now}
+	return w
+}
+
+// Work publishes the table for one term.
+type Work struct {
+	Config
+	bucket    *publication.Bucket
+	publisher publication.Publisher
+	markets   *store.View[*market.Markets]
+	marks     *store.View[contexts.Marks]
+
+	last published // by this term; the zero value before the first one
+
+	began, flushed, failing atomic.Int64 // ms; failing since when, 0 while it does not
+	made, hot               atomic.Int64 // rows
+	took                    atomic.Int64 // ms
+}
+
+// retries are the pauses after publications that failed.
+var retries = backoff.Backoff{Min: time.Second, Max: time.Minute}
+
+// Run publishes until ctx ends. What fails is said once and tried again.
+func (w *Work) Run(ctx context.Context) error {
+	w.began.Store(w.Now().UnixMilli())
+	for failures := 0; ; {
+		began := w.Now()
+		err := w.Publish(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			if w.failing.CompareAndSwap(0, began.UnixMilli()) {
+				w.Logger.Error("the trader table is not published", "error", err.Error())
+			}
+			w.last = published{} // which may be in no version
+			if retries.Wait(ctx, failures) != nil {
+				return nil
+			}
+			failures++
+			continue
+		}
+		failures = 0
+		w.failing.Store(0)
+		w.flushed.Store(w.Now().UnixMilli())
+		w.took.Store(w.Now().Sub(began).Milliseconds())
+		if backoff.Sleep(ctx, w.Every-w.Now().Sub(began)) != nil {
+			return nil
+		}
+	}
+}
+
+// Status implements [engine.Work].
+func (w *Work) Status() engine.Status {
+	return engine.Status{
+		Began: w.began.Load(), Flushed: w.flushed.Load(), Rows: w.made.Load(),
+		Refused: func(since time.Time) []string {
+			if at := w.failing.Load(); at == 0 || at > since.UnixMilli() {
+				return nil
+			}
+			return []string{"publish the trader table"}
+		},
+		Figures: []engine.Figure{
+			{Name: metrics.HotTraders, Unit: metrics.Count, Value: w.hot.Load()},
+			{Name: metrics.PublishingTraders, Unit: metrics.Milliseconds, Value: w.took.Load()},
+		},
+	}
+}

@@ -1,0 +1,302 @@
+package traders_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	publishing "quotary/functions/ingester/traders"
+	"quotary/shared/data/accountchanges"
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/data/contexts"
+	"quotary/shared/data/meta"
+	"quotary/shared/data/traderfacts"
+	"quotary/shared/data/traders"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/store"
+	"quotary/shared/store/storetest"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
+	"quotary/shared/traderfields"
+)
+
+const (
+	hourMs = 3_600_000
+	dayMs  = 24 * hourMs
+)
+
+// account is what there is of one, beside its rows.
+type account struct {
+	address table.Address
+	state   *market.Account
+	did     market.FactsByHour
+	worth   map[int64]market.Decimal // of its perpetuals at hours, ms
+}
+
+// world is accounts in a store, and the time.
+type world struct {
+	storetest.Stores
+	t        *testing.T
+	ms       int64
+	accounts []*account
+	markets  *market.Markets
+	marks    market.Marks
+}
+
+func open(t *testing.T) *world {
+	w := &world{Stores: storetest.Open(t), t: t, ms: markettest.Base + 60*dayMs + 25*60_000}
+	described := meta.View{Time: w.ms, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40},{"name":"ETH","szDecimals":4,"maxLeverage":25}]}`)}}
+	storetest.Publish(t, w.Views, meta.Published, described)
+	w.markets = described.Markets()
+	w.mark("100", "7")
+	return w
+}
+
+// mark sets the marks.
+func (w *world) mark(btc, eth string) {
+	w.marks = market.Marks{"BTC": one(btc), "ETH": one(eth)}
+	storetest.Publish(w.t, w.Views, contexts.Published, contexts.View{Time: w.ms, Marks: map[string]string{"BTC": btc, "ETH": eth}})
+}
+
+func (w *world) now() time.Time { return time.UnixMilli(w.ms).UTC() }
+
+// term begins to publish, as a process does that has taken the lease.
+func (w *world) term() *publishing.Work {
+	return publishing.Config{Every: time.Hour, Now: w.now, Log: w.Log, Series: w.Series, Views: w.Views, Objects: w.Objects, Bucket: w.Bucket, Logger: slog.New(slog.DiscardHandler)}.Begin()
+}
+
+func one(text string) market.Decimal { d, _ := market.ParseDecimal(text); return d }
+
+// add makes an account that did something at times, ms, and has a position or not.
+func (w *world) add(holds bool, times ...int64) *account {
+	n := len(w.accounts)
+	a := &account{address: table.Address{0: byte(n * 7), 18: byte(n >> 8), 19: byte(n)}, did: market.FactsByHour{}, worth: map[int64]market.Decimal{}}
+	a.state = &market.Account{Address: traders.TextOf(a.address), Time: w.ms, Since: 1}
+	if holds {
+		a.trade(w.ms, "BTC", "2")
+	}
+	w.accounts = append(w.accounts, a)
+	for _, ms := range times {
+		a.do(n, ms)
+	}
+	w.store(a)
+	return a
+}
+
+// trade has an account buy.
+func (a *account) trade(ms int64, coin, size string) {
+	f := market.Fill{Address: a.state.Address, Coin: coin, Px: "90", Sz: size, Side: market.Buy, Time: ms, Tid: ms, Oid: ms, StartPosition: "0", ClosedPnl: "0", Fee: "0", FeeToken: "USDC", Dir: "Open Long"}
+	a.state.Fill(&f, nil, nil)
+}
+
+// do has an account do something in an hour.
+func (a *account) do(seed int, ms int64) {
+	deeds := markettest.DidAtMost(4, rapid.Just(ms)).Example(seed + int(ms/hourMs)%1000)
+	a.did.Merge(deeds.Facts())
+	of := market.MicrosOf(one(fmt.Sprint(ms%97))).Decimal()
+	a.worth[market.Hour1.StartMs(ms)] = of
+}
+
+// store writes the rows of an account, behind the note of it.
+func (w *world) store(a *account) {
+	address := traders.TextOf(a.address)
+	storetest.PutLog(w.t, w.Log, accountchanges.Name, func(_ []store.Row, c []accountchanges.Changes) []store.Row {
+		return accountchanges.Rows(w.now(), &c[0])
+	}, accountchanges.Changes{Did: []table.Address{a.address}})
+	stats := market.TraderStats{}
+	for _, hour := range sortedHours(a.worth) {
+		markettest.Valued(&stats, hour, a.worth[hour])
+	}
+	newest := int64(0)
+	for hour := range a.did {
+		newest = max(newest, market.Day1.StartMs(hour))
+	}
+	openRow, days := traderfacts.Open{Hours: market.FactsByHour{}}, map[int64]market.FactsByHour{}
+	before := market.Window{}
+	for hour, f := range a.did {
+		day := market.Day1.StartMs(hour)
+		if day >= newest-dayMs {
+			openRow.Hours[hour] = f
+			continue
+		}
+		if days[day] == nil {
+			days[day] = market.FactsByHour{}
+		}
+		days[day][hour] = f
+		before.Add(f)
+	}
+	openRow.Before = before.Did
+	rows := []store.SeriesRow{accounts.Row(a.state), accountstats.Row(address, &stats), traderfacts.OpenRow(address, &openRow)}
+	for day, hours := range days {
+		rows = append(rows, traderfacts.Row(address, day, hours))
+	}
+	storetest.PutSeries(w.t, w.Series, rows...)
+}
+
+func sortedHours(worth map[int64]market.Decimal) (list []int64) {
+	for hour := range worth {
+		list = append(list, hour)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// trader is what an account's row is to be made of now.
+func (w *world) trader(a *account) *traderfields.Trader {
+	hour := w.ms - w.ms%hourMs
+	held := a.state.Summary(w.markets, w.marks, w.ms)
+	of := &traderfields.Trader{Holds: &held, Did: map[traderfields.Period]*market.Window{}, Worth: map[traderfields.Period]traderfields.Worth{}, Fell: map[traderfields.Period]*market.Drawdown{}}
+	stats := market.TraderStats{}
+	for _, hour := range sortedHours(a.worth) {
+		markettest.Valued(&stats, hour, a.worth[hour])
+	}
+	for _, p := range traderfields.Periods {
+		begin := hour - int64(p)*dayMs
+		if p == traderfields.AllTime {
+			begin = 0
+		} else {
+			of.Worth[p] = traderfields.WorthOf(stats.Curve, begin, hour)
+		}
+		did := a.did.Within(begin, hour+hourMs)
+		of.Did[p] = &did
+		if d, known := market.MaxDrawdown(stats.Curve.Between(begin, w.ms).Values(nil, market.ScopePerp)); known {
+			of.Fell[p] = &d
+		}
+	}
+	return of
+}
+
+// rows reads the table: each row of each trader, as other engines find it too.
+func (w *world) rows() map[table.Address]tablefile.Row {
+	w.t.Helper()
+	newest := traders.Newest.Open(w.Views, time.Now)
+	r := tablefile.NewReader(traders.Columns(), func(ctx context.Context) (tablefile.Manifest, error) { return newest.Get(ctx) }, &tablefile.Bucket{Client: w.Objects, Name: w.Bucket}, 1<<26)
+	var show []int
+	for i := range traderfields.Columns() {
+		show = append(show, i)
+	}
+	a := must.Get(r.Ask(w.t.Context(), &table.Query{Unordered: true, Limit: len(w.accounts) + 1}, show))(w.t)
+	if a.Version != w.ms {
+		w.t.Fatalf("the newest version is of %d, want %d", a.Version, w.ms)
+	}
+	rows := map[table.Address]tablefile.Row{}
+	for _, row := range a.Rows {
+		if _, twice := rows[row.Address]; twice {
+			w.t.Fatalf("%s has two rows", traders.TextOf(row.Address))
+		}
+		rows[row.Address] = row
+	}
+	return rows
+}
+
+// has holds the figures of a row to what they are to be.
+func (w *world) has(row tablefile.Row, want *traderfields.Trader, which func(*traderfields.Field) bool) {
+	w.t.Helper()
+	for i, c := range traderfields.Columns() {
+		if !which(c.Field) {
+			continue
+		}
+		v, known := c.Field.Figure(want, c.Period)
+		if len(row.Values) == 0 || row.Values[i] != (tablefile.Value{Value: v, Known: known}) {
+			w.t.Fatalf("%s: %s of %s is %+v, want %d, known %t", w.now(), c.Name(), traders.TextOf(row.Address), row.Values[i], v, known)
+		}
+	}
+}
+
+func isDone(f *traderfields.Field) bool {
+	return f.Adds != traderfields.Latest && f.Group != "account value change" && f.Group != "max drawdown"
+}
+
+func isAny(*traderfields.Field) bool { return true }
+
+func isNotHeld(f *traderfields.Field) bool { return f.Adds != traderfields.Latest }
+
+func isHeld(f *traderfields.Field) bool { return f.Adds == traderfields.Latest }
+
+// TestEveryRowIsWhatItsAccountDidUpToNow over hours in which windows end, accounts do things and rest,
+// positions are opened, and another process goes on: what rows say of deeds is right whenever a new hour
+// was published, and all that hot rows say.
+func TestEveryRowIsWhatItsAccountDidUpToNow(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for n := range 24 { // in each hour from now on, windows of some end
+		var times []int64
+		for k, p := range []int64{1, 7, 30} {
+			if n%3 != k {
+				times = append(times, w.ms-p*dayMs+int64(n%8-1)*hourMs)
+			}
+		}
+		w.add(n%3 == 0, times...)
+	}
+	work := w.term()
+	for step := range testenv.Amount(7, 24*40) {
+		if step%5 == 3 {
+			work = w.term()
+		}
+		changed := w.accounts[step%len(w.accounts)]
+		changed.do(step, w.ms-int64(step%3)*hourMs)
+		w.store(changed)
+		must.Do(t, work.Publish(t.Context()))
+		rows := w.rows()
+		if len(rows) != len(w.accounts) {
+			t.Fatalf("%d rows of %d accounts", len(rows), len(w.accounts))
+		}
+		for n, a := range w.accounts {
+			which := isDone
+			if n%3 == 0 || a == changed { // it is hot
+				which = isAny
+			}
+			w.has(rows[a.address], w.trader(a), which)
+		}
+		w.ms += hourMs
+	}
+}
+
+// TestBetweenHoursHotRowsAreValuedAnewAndOthersStay: who has changed is made anew, whatever tier it was
+// in; who holds positions is valued at the marks of now and keeps all else; the rest stays.
+func TestBetweenHoursHotRowsAreValuedAnewAndOthersStay(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	cold, holds := w.add(false, w.ms-10*dayMs), w.add(true, w.ms-3*dayMs)
+	wakes, closes := w.add(false, w.ms-20*dayMs), w.add(true, w.ms-40*dayMs)
+	work := w.term()
+	must.Do(t, work.Publish(t.Context()))
+	before, asBefore := w.rows(), map[*account]*traderfields.Trader{}
+	for _, a := range w.accounts {
+		w.has(before[a.address], w.trader(a), isAny)
+		asBefore[a] = w.trader(a)
+	}
+	w.ms += 5 * 60_000
+	w.mark("120", "8")
+	wakes.do(1, w.ms)
+	w.store(wakes)
+	*closes.state = market.Account{Address: closes.state.Address, Time: w.ms, Since: 1}
+	w.store(closes)
+	must.Do(t, work.Publish(t.Context()))
+	rows := w.rows()
+	w.has(rows[cold.address], asBefore[cold], isAny)
+	w.has(rows[holds.address], asBefore[holds], isNotHeld)
+	for _, a := range []*account{holds, wakes, closes} {
+		w.has(rows[a.address], w.trader(a), isHeld)
+	}
+	for _, a := range []*account{wakes, closes} {
+		w.has(rows[a.address], w.trader(a), isAny)
+	}
+	if i := slices.IndexFunc(traderfields.Columns(), func(c traderfields.Column) bool { return c.Name() == "snapPositionValue" }); rows[holds.address].Values[i].Value == before[holds.address].Values[i].Value {
+		t.Error("the position is not worth another thing at another mark")
+	}
+	hot := work.Status().Figures[0]
+	if hot.Value != 2 {
+		t.Errorf("%d rows are hot, want those of who holds a position and of who did something", hot.Value)
+	}
+}
