@@ -88,6 +88,7 @@ func (w *world) add(holds bool, times ...int64) *account {
 	w.accounts = append(w.accounts, a)
 	for _, ms := range times {
 		a.do(n, ms)
+		w.note(a, ms)
 	}
 	w.store(a)
 	return a
@@ -107,12 +108,17 @@ func (a *account) do(seed int, ms int64) {
 	a.worth[market.Hour1.StartMs(ms)] = of
 }
 
+// note notes that an account did something.
+func (w *world) note(a *account, ms int64) {
+	storetest.PutLog(w.t, w.Log, accountchanges.Name, func(_ []store.Row, c []accountchanges.Changes) []store.Row {
+		return accountchanges.Rows(time.UnixMilli(ms), &c[0])
+	}, accountchanges.Changes{Did: []table.Address{a.address}})
+}
+
 // store writes the rows of an account, behind the note of it.
 func (w *world) store(a *account) {
+	w.note(a, w.ms)
 	address := traders.TextOf(a.address)
-	storetest.PutLog(w.t, w.Log, accountchanges.Name, func(_ []store.Row, c []accountchanges.Changes) []store.Row {
-		return accountchanges.Rows(w.now(), &c[0])
-	}, accountchanges.Changes{Did: []table.Address{a.address}})
 	stats := market.TraderStats{}
 	for _, hour := range sortedHours(a.worth) {
 		markettest.Valued(&stats, hour, a.worth[hour])
@@ -233,7 +239,7 @@ func TestEveryRowIsWhatItsAccountDidUpToNow(t *testing.T) {
 		var times []int64
 		for k, p := range []int64{1, 7, 30} {
 			if n%3 != k {
-				times = append(times, w.ms-p*dayMs+int64(n%8-1)*hourMs)
+				times = append(times, w.ms-p*dayMs+int64((n/3+3*k)%8-1)*hourMs)
 			}
 		}
 		w.add(n%3 == 0, times...)
