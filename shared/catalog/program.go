@@ -129,8 +129,8 @@ var declared = map[string]declaration{
 		table(LogTable, "BatchWriteItem", "Query", "Scan"),                              // a new projection is folded from all of it
 		table(SeriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
-		objects("archive/", "GetObject", "PutObject"),              // which nobody deletes
-		objects("drop/", "GetObject", "PutObject"),                 // reads a drop, and writes its report beside it
+		objects("archive/", "GetObject", "PutObject"), // which nobody deletes
+		objects("drop/", "GetObject", "PutObject"),    // reads a drop, and writes its report beside it
 		objects("tables/", "DeleteObject", "GetObject", "PutObject"),
 		table(DocumentsTable, "DeleteItem", "Query", "UpdateItem"), // what clients ask for, and how much of it
 		readKeys, // whose connections must close

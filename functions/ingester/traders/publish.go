@@ -31,7 +31,7 @@ const (
 
 // published is what is known of the last version while it is the last one.
 type published struct {
-	hour int64                           // ms: the one for which all hot rows were made
+	hour int64                         // ms: the one for which all hot rows were made
 	hot  map[table.Address]store.Point // the rows of their states
 }
 
@@ -192,7 +192,7 @@ func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.M
 		return c, fmt.Errorf("%d rows are hot, of which %d were made anew, and %d are to be published", len(hot), anew, len(part.Addresses))
 	}
 	c.Hot = traders.Revalued(part, func(a table.Address) *market.AccountSummary {
-		state, err := accounts.Decode(traders.TextOf(a), hot[a])
+		state, err := accounts.Decode(table.AddressText(a), hot[a])
 		if err != nil {
 			return nil // it was read before
 		}

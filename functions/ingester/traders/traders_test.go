@@ -81,7 +81,7 @@ func one(text string) market.Decimal { d, _ := market.ParseDecimal(text); return
 func (w *world) add(holds bool, times ...int64) *account {
 	n := len(w.accounts)
 	a := &account{address: table.Address{0: byte(n * 7), 18: byte(n >> 8), 19: byte(n)}, did: market.FactsByHour{}, worth: map[int64]market.Decimal{}}
-	a.state = &market.Account{Address: traders.TextOf(a.address), Time: w.ms, Since: 1}
+	a.state = &market.Account{Address: table.AddressText(a.address), Time: w.ms, Since: 1}
 	if holds {
 		a.trade(w.ms, "BTC", "2")
 	}
@@ -104,7 +104,7 @@ func (a *account) trade(ms int64, coin, size string) {
 func (a *account) do(seed int, ms int64) {
 	deeds := markettest.DidAtMost(4, rapid.Just(ms)).Example(seed + int(ms/hourMs)%1000)
 	a.did.Merge(deeds.Facts())
-	of := market.MicrosOf(one(fmt.Sprint(ms%97))).Decimal()
+	of := market.MicrosOf(one(fmt.Sprint(ms % 97))).Decimal()
 	a.worth[market.Hour1.StartMs(ms)] = of
 }
 
@@ -118,7 +118,7 @@ func (w *world) note(a *account, ms int64) {
 // store writes the rows of an account, behind the note of it.
 func (w *world) store(a *account) {
 	w.note(a, w.ms)
-	address := traders.TextOf(a.address)
+	address := table.AddressText(a.address)
 	stats := market.TraderStats{}
 	for _, hour := range sortedHours(a.worth) {
 		markettest.Valued(&stats, hour, a.worth[hour])
@@ -198,7 +198,7 @@ func (w *world) rows() map[table.Address]tablefile.Row {
 	rows := map[table.Address]tablefile.Row{}
 	for _, row := range a.Rows {
 		if _, twice := rows[row.Address]; twice {
-			w.t.Fatalf("%s has two rows", traders.TextOf(row.Address))
+			w.t.Fatalf("%s has two rows", table.AddressText(row.Address))
 		}
 		rows[row.Address] = row
 	}
@@ -214,7 +214,7 @@ func (w *world) has(row tablefile.Row, want *traderfields.Trader, which func(*tr
 		}
 		v, known := c.Field.Figure(want, c.Period)
 		if len(row.Values) == 0 || row.Values[i] != (tablefile.Value{Value: v, Known: known}) {
-			w.t.Fatalf("%s: %s of %s is %+v, want %d, known %t", w.now(), c.Name(), traders.TextOf(row.Address), row.Values[i], v, known)
+			w.t.Fatalf("%s: %s of %s is %+v, want %d, known %t", w.now(), c.Name(), table.AddressText(row.Address), row.Values[i], v, known)
 		}
 	}
 }

@@ -19,8 +19,8 @@ const Name = "traders"
 // Where the files are: their keys begin with Prefix, and the one of ListKey lists those of the
 // newest version for engines that do not know the manifest.
 const (
-	Prefix = "tables/traders/files/"
-	ListKey    = "tables/traders/newest/manifest"
+	Prefix  = "tables/traders/files/"
+	ListKey = "tables/traders/newest/manifest"
 )
 
 // Newest is how the manifest is stored. It changes every five minutes.

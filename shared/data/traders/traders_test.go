@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -116,19 +115,6 @@ func TestRowsThatAreCollectedInPiecesAreThoseOfTheTraders(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Fatalf("%s of %d rows are another file than that of the traders", what, rows.Len())
 			}
-		}
-	}
-}
-
-func TestAddressesAreWrittenAsTheyAreRead(t *testing.T) {
-	t.Parallel()
-	const text = "0xa11ce00000000000000000000000000000000001"
-	if a, ok := traders.AddressOf(text); !ok || traders.TextOf(a) != text {
-		t.Errorf("%s is read as %v, %t", text, a, ok)
-	}
-	for _, text := range []string{"", "0x", text[2:], text + "0", text[:len(text)-1], strings.Replace(text, "a11ce", "alice", 1)} {
-		if a, ok := traders.AddressOf(text); ok {
-			t.Errorf("%q is read as %v", text, a)
 		}
 	}
 }

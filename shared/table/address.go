@@ -1,14 +1,12 @@
-package traders
+package table
 
 import (
 	"encoding/hex"
 	"strings"
-
-	"quotary/shared/table"
 )
 
 // AddressOf is the address that is written as 0x and 40 hex digits; false for any other text.
-func AddressOf(text string) (a table.Address, ok bool) {
+func AddressOf(text string) (a Address, ok bool) {
 	digits, found := strings.CutPrefix(text, "0x")
 	if !found || len(digits) != 2*len(a) {
 		return a, false
@@ -17,5 +15,5 @@ func AddressOf(text string) (a table.Address, ok bool) {
 	return a, err == nil
 }
 
-// TextOf writes an address, in small letters.
-func TextOf(a table.Address) string { return "0x" + hex.EncodeToString(a[:]) }
+// AddressText writes an address, in small letters.
+func AddressText(a Address) string { return "0x" + hex.EncodeToString(a[:]) }
