@@ -112,20 +112,14 @@ var retries = backoff.Backoff{Min: time.Second, Max: time.Minute}
 // Run publishes until ctx ends. What fails is said once and tried again.
 func (w *Work) Run(ctx context.Context) error {
 	w.began.Store(w.Now().UnixMilli())
-	for failures := 0; ; {
+	for failures := 0; ctx.Err() == nil; {
 		began := w.Now()
-		err := w.Publish(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			if w.failing.CompareAndSwap(0, began.UnixMilli()) {
+		if err := w.Publish(ctx); err != nil {
+			if ctx.Err() == nil && w.failing.CompareAndSwap(0, began.UnixMilli()) {
 				w.Logger.Error("the trader table is not published", "error", err.Error())
 			}
 			w.last = published{} // which may be in no version
-			if retries.Wait(ctx, failures) != nil {
-				return nil
-			}
+			_ = retries.Wait(ctx, failures)
 			failures++
 			continue
 		}
@@ -133,10 +127,9 @@ func (w *Work) Run(ctx context.Context) error {
 		w.failing.Store(0)
 		w.flushed.Store(w.Now().UnixMilli())
 		w.took.Store(w.Now().Sub(began).Milliseconds())
-		if backoff.Sleep(ctx, w.Every-w.Now().Sub(began)) != nil {
-			return nil
-		}
+		_ = backoff.Sleep(ctx, w.Every-w.Now().Sub(began))
 	}
+	return nil
 }
 
 // Status implements [engine.Work].
