@@ -13,7 +13,7 @@
 //	log completedtrades one row a position that was closed
 //	series accounts     the state of each account
 //	series accountstats how each account trades, and what it was worth at full hours
-//	series traderfacts  what each account did, by day and hour
+//	series traderfacts  what each account did, by day and hour, and how many orders it placed
 //	view hourmarks      the mark prices of full hours, at which accounts are valued
 //	view brokenaccounts accounts that are to be made again: read by this package alone, after a restart
 //	series klines    candles with taker volume; a one-second row has its trades as Extra

@@ -41,6 +41,7 @@ func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders,
 		newLiquidationEvents(counts),
 		orders,
 		twaps,
+		newPlacedOrders(),
 		&fundsIndex{},
 		accounts,
 	}, klines

@@ -65,6 +65,7 @@ var generators = map[string]generator{
 	bookdepth.Name:    {draw: drawBooks, sampled: true},
 
 	openorders.TopName: {draw: drawOrders},
+	placedOrdersName:   {draw: drawPlaced},
 	twaps.RunningName:  {draw: drawTwaps},
 
 	pairseries.Interest.Name(): {draw: drawContexts, sampled: true},

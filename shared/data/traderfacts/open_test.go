@@ -177,6 +177,39 @@ func TestWhatIsFoldedBehindClosedDaysCountsInAllTimeAlone(t *testing.T) {
 	}
 }
 
+func TestStoredPlacedOrders(t *testing.T) {
+	datasettest.Codec[Placed]{
+		Values: rapid.Custom(func(t *rapid.T) (p Placed) {
+			for oid := range rapid.Int64Range(0, 4).Draw(t, "orders") {
+				at := rapid.SampledFrom([]int64{first, first + 1, market.MaxTime}).Draw(t, "at")
+				p.Place(&market.OrderStatus{Time: at, Timestamp: at, Oid: oid * 7})
+			}
+			return p
+		}),
+		Encode: func(p Placed) []byte { return AppendPlaced(nil, &p) },
+		Decode: DecodePlaced,
+	}.Test(t)
+}
+
+func TestOrdersThatWerePlacedAreReadWithWhatWasDone(t *testing.T) {
+	t.Parallel()
+	series, k := storetest.Open(t).Series, new(Kept)
+	k.Flow(first, market.DecimalFromInt(5), market.Decimal{})
+	_, open := k.Rows("0xaa")
+	placed := Placed{OrderTimes: market.OrderTimes{Count: 2, First: first, Last: first + 9}, Newest: []int64{7}}
+	storetest.PutSeries(t, series, *open, PlacedRow("0xaa", &placed), PlacedRow("0xbb", &placed))
+	var list []market.Facts
+	for did, err := range Read(t.Context(), series, []string{"0xaa", "0xbb"}, first, first+dayMs) {
+		must.Do(t, err)
+		if did != nil {
+			list = append(list, did.AllTime())
+		}
+	}
+	if len(list) != 1 || list[0].Placed != placed.OrderTimes || list[0].Flows.Count != 1 {
+		t.Errorf("read are %+v: want one account with two orders and a flow", list)
+	}
+}
+
 func TestOrdersCountInTheirOrder(t *testing.T) {
 	t.Parallel()
 	k := new(Kept)

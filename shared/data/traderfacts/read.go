@@ -16,7 +16,15 @@ import (
 // Did is what an account did in all time and in a window that was read.
 type Did struct {
 	Open
-	Days market.FactsByHour // of the window, as far as it is in days that have rows of their own
+	Placed market.OrderTimes  // orders that it placed, see [Placed]
+	Days   market.FactsByHour // of the window, as far as it is in days that have rows of their own
+}
+
+// AllTime is what the account did since it is known, with the orders that it placed.
+func (d *Did) AllTime() market.Facts {
+	all := d.Open.AllTime()
+	all.Placed.Merge(d.Placed)
+	return all
 }
 
 // Within is what the account did in the hours that begin from one time on and before another, ms,
@@ -32,8 +40,8 @@ func (d *Did) Within(from, to int64) market.Window {
 const readAtOnce = 16
 
 // Read returns what accounts did in the days that a window touches, from one time on and before
-// another, ms, in the order of the addresses; nil of an account without an open row, of which it is
-// not known. It asks once for each account. An error ends the sequence.
+// another, ms, in the order of the addresses; nil of an account that did nothing, as far as is
+// known. It asks once for each account. An error ends the sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string, from, to int64) iter.Seq2[*Did, error] {
 	return func(yield func(*Did, error) bool) {
 		for part := range slices.Chunk(addresses, 4*readAtOnce) {
@@ -75,8 +83,16 @@ func readOne(ctx context.Context, series *store.Series, address string, from, to
 	if did.Open, err = DecodeOpen(open.Extra); err != nil {
 		return nil, fmt.Errorf("read what %s did: %w", address, err)
 	}
+	days := points[:len(points)-1]
+	if n := len(days); n > 0 && days[n-1].Time.Equal(PlacedAt(address).Time) {
+		placed, err := DecodePlaced(days[n-1].Extra)
+		if err != nil {
+			return nil, fmt.Errorf("read what %s did: %w", address, err)
+		}
+		did.Placed, days = placed.OrderTimes, days[:n-1]
+	}
 	first := did.first()
-	for _, p := range points[:len(points)-1] {
+	for _, p := range days {
 		if ms := p.Time.UnixMilli(); ms >= min(first, to) {
 			break
 		}

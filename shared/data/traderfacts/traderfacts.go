@@ -4,7 +4,8 @@
 // The newest day in which an account did something and the day before that are open: they are in one
 // row with all that is needed to fold on, rewritten as the account goes on, so that what comes up to a
 // day late is folded in place. Each day before them has a row of its own, which is written when
-// it is open no longer, and again where the account is made again.
+// it is open no longer, and again where the account is made again. How many orders it placed is
+// a third kind of row.
 //
 // A row is binary, as the table is made of a million of them: some 70 bytes for an hour with fills and
 // a completed position. The open row has ten more for each order that was filled lately, of which it
