@@ -22,7 +22,7 @@ const namesDrop = "drop/coins/simulated-names.ndjson"
 // startCoins runs the simulated source of prices of coins and of exchange rates, and at
 // the same address that of indexes and daily prices, has the ingesters ask them, and drops the names of some coins.
 func (s *Stack) startCoins(ctx context.Context) error {
-	s.cfg.IngesterEnv = append([]string{catalog.EnvDropsEvery.Name + "=1s", catalog.EnvTradersEvery.Name + "=20s"}, s.cfg.IngesterEnv...)
+	s.cfg.IngesterEnv = append([]string{catalog.EnvDropsEvery.Name + "=1s", catalog.EnvTradersEvery.Name + "=30s"}, s.cfg.IngesterEnv...)
 	if !s.simulated() {
 		return nil
 	}

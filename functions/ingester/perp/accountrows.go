@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/hourmarks"
@@ -37,11 +38,16 @@ func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
 		c.Log = []engine.LogRows{{Dataset: completedtrades.Name, Rows: completedtrades.AppendRows(nil, p.trades)}}
 		p.trades = nil
 	}
+	var changed accountchanges.Changes
 	for _, one := range p.due(now, settle) {
-		if rows := p.rows(one, now); rows != nil {
+		if rows, did := p.rows(one, now); rows != nil {
 			c.Coarse = appendFirst(c.Coarse, one)
 			c.Fine = append(c.Fine, rows...)
+			changed.Add(one.address, did)
 		}
+	}
+	if rows := accountchanges.Rows(now, &changed); rows != nil {
+		c.Log = append(c.Log, engine.LogRows{Dataset: accountchanges.Name, Rows: rows})
 	}
 	if !p.listed && (settle || len(p.broken) <= writeMost) {
 		p.listed = true
@@ -80,28 +86,28 @@ func (p *accountStates) due(now time.Time, all bool) (list []*account) {
 	return list
 }
 
-// rows are those of an account, which counts as written.
-func (p *accountStates) rows(c *account, now time.Time) []store.SeriesRow {
+// rows are those of an account, which counts as written; did says that more is known of what it did.
+func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow, did bool) {
 	delete(p.dirty, c)
 	c.changed, c.soon = time.Time{}, false
 	p.wantIfLarge(c, now)
 	own := accounts.RowOf(c.state, c.bases)
 	switch {
 	case c.rebuild != nil: // its rows stay as they are until it ends
-		return nil
+		return nil, false
 	case p.broken[c.address]: // it was made again; a flush writes rows before views
 		delete(p.broken, c.address)
 		p.listed = false
 	}
 	if c.state.Time == 0 { // nothing is known of it
-		return nil
+		return nil, false
 	}
 	days, open := c.facts.Rows(c.address)
-	rows := []store.SeriesRow{own, c.stats.Row(c.state, version(own.Extra, c.facts.Stored()))}
+	rows = []store.SeriesRow{own, c.stats.Row(c.state, version(own.Extra, c.facts.Stored()))}
 	if c.days = append(c.days, days...); open != nil {
 		rows = append(rows, *open)
 	}
-	return rows
+	return rows, open != nil
 }
 
 // wantIfLarge wants an account anchored if it holds much, as far as that is known now.

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/testing/must"
@@ -49,7 +51,11 @@ func (w *accountWorld) apply(b *Batch, pass time.Duration) engine.Changes {
 	for step := 0; ; step++ {
 		must.Get(w.set.apply(b, w.now, w.disk.load))(w.t)
 		c = w.set.changes(w.now, true)
+		namesWhoChanged(w.t, &c)
 		for _, log := range c.Log {
+			if log.Dataset == accountchanges.Name {
+				continue
+			}
 			for _, r := range log.Rows {
 				trade := must.Get(completedtrades.Decode(r))(w.t)
 				w.trade[trade.Coin+" "+market.Text(trade.Size)] = trade
@@ -129,4 +135,36 @@ func mustParse(text string) market.Decimal {
 		panic(err)
 	}
 	return d
+}
+
+// namesWhoChanged wants the accounts whose rows are written named as changed, and those apart that did
+// something.
+func namesWhoChanged(t testing.TB, c *engine.Changes) {
+	t.Helper()
+	var want accountchanges.Changes
+	for _, row := range c.Fine {
+		if row.SeriesKey != accounts.At(row.Key).SeriesKey {
+			continue
+		}
+		open := traderfacts.OpenAt(row.Key)
+		want.Add(row.Key, slices.ContainsFunc(c.Fine, func(r store.SeriesRow) bool { return r.SeriesKey == open.SeriesKey && r.Time.Equal(open.Time) }))
+	}
+	var got []store.Row
+	for _, log := range c.Log {
+		if log.Dataset == accountchanges.Name {
+			got = append(got, log.Rows...)
+		}
+	}
+	wanted := map[string]bool{}
+	for _, r := range accountchanges.Rows(noon, &want) {
+		wanted[string(r.Body)] = true
+	}
+	for _, r := range got {
+		if !wanted[string(r.Body)] {
+			t.Errorf("%s are named as changed, want %v", r.Body, wanted)
+		}
+	}
+	if len(got) != len(wanted) {
+		t.Errorf("%d rows name who has changed, want %v", len(got), wanted)
+	}
 }

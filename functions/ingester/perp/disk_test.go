@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/functions/ingester/engine"
+	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/openpositions"
 	"quotary/shared/market"
@@ -229,6 +230,9 @@ func (p *process) apply(b *Batch) error {
 func (p *process) flush(position int, settle bool) error {
 	c := p.set.changes(p.now, settle)
 	for _, log := range c.Log {
+		if log.Dataset == accountchanges.Name { // of when rows are written, not of what happened
+			continue
+		}
 		for _, r := range log.Rows {
 			key := fmt.Sprintf("%s %q %d %q", log.Dataset, r.Subject, r.Time.UnixMilli(), r.ID)
 			if err := p.disk.write(func() { p.disk.log[key] = r }); err != nil {

@@ -35,6 +35,18 @@ type Changes struct {
 	Others []table.Address // whose state or value alone is another
 }
 
+// Add adds an account; did says that more is known of what it did. What is no address is left out.
+func (c *Changes) Add(address string, did bool) {
+	a, ok := table.AddressOf(address)
+	switch {
+	case !ok:
+	case did:
+		c.Did = append(c.Did, a)
+	default:
+		c.Others = append(c.Others, a)
+	}
+}
+
 // stored is the body of a row: addresses one after the other.
 type stored struct {
 	Did    []byte `json:"did,omitempty"`
