@@ -282,6 +282,7 @@ func (g *ingested) checkFacts() {
 		if did == nil {
 			did = new(traderfacts.Did) // it paid at most
 		}
+		did.Placed = market.OrderTimes{} // which no log tells
 		if diff := compareFacts(t, did, rows[addresses[n]], of); diff != "" {
 			t.Errorf("what %s did %s", addresses[n], diff)
 		}
