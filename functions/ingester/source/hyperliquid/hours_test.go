@@ -155,7 +155,10 @@ type hoursTest struct {
 	source *Hours
 	hours  []madeHour // the first begins three hours before the test
 
+	held int64 // [Hours.Held]
+
 	stop func()
+	turn sync.Mutex // held while got is changed, and by the test whenever time goes by
 	got  []HoursDelivery
 	at   HoursPosition // that was stored last
 	most int           // deliveries that are accepted, 0 for all
@@ -187,12 +190,14 @@ var errKilled = errors.New("killed")
 // start begins where the last one stopped.
 func (h *hoursTest) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	h.source = &Hours{Bucket: h.bucket, Since: 3 * time.Hour, Stats: new(Stats), Log: quiet, Most: 2}
+	h.source = &Hours{Bucket: h.bucket, Since: 3 * time.Hour, Stats: new(Stats), Log: quiet, Most: 2, Held: h.held}
 	var from HoursPosition
 	must.Do(h.t, json.Unmarshal(must.Get(json.Marshal(h.at))(h.t), &from))
 	ended := make(chan error, 1)
 	go func() {
 		ended <- h.source.Follow(ctx, from, func(_ context.Context, d HoursDelivery) error {
+			h.turn.Lock()
+			defer h.turn.Unlock()
 			if h.most > 0 && len(h.got) == h.most {
 				return errKilled
 			}
@@ -210,8 +215,12 @@ func (h *hoursTest) start() {
 
 // pass lets time go by.
 func (h *hoursTest) pass(d time.Duration) {
+	h.turn.Lock() // what was looked at before is not being changed
+	h.turn.Unlock()
 	time.Sleep(d)
 	synctest.Wait()
+	h.turn.Lock()
+	h.turn.Unlock()
 }
 
 // events are those that were delivered, late or not.
@@ -638,8 +647,8 @@ func TestALargeFileIsAskedForTwice(t *testing.T) {
 				h.bucket.put(key, append(h.bucket.files[key], framed(t, "")...))
 			}
 		}
+		h.held = 1
 		h.start()
-		h.source.Held = 1
 		h.pass(time.Hour)
 		h.wants("of the second version", false, 0, 1)
 		if h.bucket.gets[key] < 3 {
