@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
@@ -64,11 +62,10 @@ const sampleAddress = "0x0123456789abcdef0123456789abcdef01234567"
 // deployment gives it.
 type deployment struct {
 	*apitest.World
-	host   *lambdahost.Host
-	way    string // to the stores
-	rules  *awsrules.Rules
-	bucket *s3.Client // of the bucket "views"
-	views  *store.Views
+	host  *lambdahost.Host
+	way   string // to the stores
+	rules *awsrules.Rules
+	views *store.Views
 	*calls
 	*account
 }
@@ -140,7 +137,6 @@ func deploy(t *testing.T) *deployment {
 	now := time.Now().UnixMilli()
 	storetest.Publish(t, d.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}})
 	storetest.Publish(t, d.views, books.Published, books.NewView(market.Book{Coin: "BTC", Time: now + time.Hour.Milliseconds()})) // not stale, as above
-	datatest.PublishTraders(t, d.bucket, "views", now, datatest.Traders(80, now))
 	px := market.DecimalFromInt(1)
 	datatest.PutKlines(t, d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px})
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
@@ -188,11 +184,10 @@ func deploy(t *testing.T) *deployment {
 func (d *deployment) stores(t *testing.T) string {
 	t.Helper()
 	engine := must.Get(url.Parse(storetest.Endpoint(t)))(t)
-	dynamodb, objects := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
+	dynamodb, s3 := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
 	dynamodb.Transport = d.rules.RoundTripper(http.DefaultTransport)
-	objects.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket
-	d.bucket = storetest.S3Client(t, objects)
-	d.views = store.NewViews(d.bucket, "views")
+	s3.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket
+	d.views = store.NewViews(storetest.S3Client(t, s3), "views")
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dynamodb/{function}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -205,14 +200,13 @@ func (d *deployment) stores(t *testing.T) string {
 		dynamodb.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/s3/{function}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
-		folder, _, _ := strings.Cut(strings.TrimPrefix(r.PathValue("rest"), "views/"), "/") // of the bucket
-		action := r.Method
-		if action == http.MethodGet {
-			action = "GetObject"
+		if r.Method == http.MethodGet {
+			d.note(r.PathValue("function"), "s3 views/views/*", "GetObject")
+		} else {
+			d.note(r.PathValue("function"), "s3 views/views/*", r.Method)
 		}
-		d.note(r.PathValue("function"), "s3 views/"+folder+"/*", action)
 		r.URL.Path = "/" + r.PathValue("rest")
-		objects.ServeHTTP(w, r)
+		s3.ServeHTTP(w, r)
 	})
 	mux.Handle("/aws/{function}/{rest...}", d.account)
 	server := httptest.NewServer(mux)
