@@ -90,7 +90,7 @@ type OpenOrder struct {
 }
 
 // Address is the account's, 0x and 40 lower-case hex digits.
-func (o *OpenOrder) Address() string { return addressOf(o.Account) }
+func (o *OpenOrder) Address() string { return AddressOf(o.Account) }
 
 // Value is price x what rests, quote units.
 func (o *OpenOrder) Value() Decimal { return Notional(o.Px.Decimal(), o.Sz.Decimal()) }
@@ -137,7 +137,7 @@ func (t *OpenOrders) open(s *OrderStatus, ofAnyAge, listed bool) bool {
 	px, ok1 := ParseAmount(s.LimitPx)
 	orig, ok2 := ParseAmount(s.OrigSz)
 	rest, ok3 := ParseAmount(s.Sz)
-	account, ok4 := parseAccount(s.Address)
+	account, ok4 := ParseAccount(s.Address)
 	if !ok1 || !ok2 || !ok3 || !ok4 || px.Places+orig.Places > maxPlaces {
 		return false // no order of the venue, whose numbers are 64 bits
 	}

@@ -21,7 +21,7 @@ func (t *OpenOrders) addAnchor(a *Anchor) (changed bool) {
 		}
 		t.follow(s, true)
 	}
-	account, ok := parseAccount(a.Address)
+	account, ok := ParseAccount(a.Address)
 	if !ok || len(a.Listed) == 0 {
 		return changed
 	}

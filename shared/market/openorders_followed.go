@@ -48,7 +48,7 @@ func (a *AccountOrders) InDex(dex string) []OrderStatus {
 
 // Follow has all kept of an account's open orders from now on.
 func (t *OpenOrders) Follow(address string) {
-	id, ok := parseAccount(address)
+	id, ok := ParseAccount(address)
 	if !ok || t.followed.accounts[id] != nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (t *OpenOrders) Follow(address string) {
 
 // Unfollow keeps no more of an account's orders than of those of others.
 func (t *OpenOrders) Unfollow(address string) {
-	id, ok := parseAccount(address)
+	id, ok := ParseAccount(address)
 	if a := t.followed.accounts[id]; ok && a != nil {
 		for oid := range a.oids {
 			delete(t.followed.orders, oid)
@@ -76,7 +76,7 @@ func (t *OpenOrders) Unfollow(address string) {
 func (t *OpenOrders) Followed() map[string]bool {
 	list := make(map[string]bool, len(t.followed.accounts))
 	for id, a := range t.followed.accounts {
-		list[addressOf(id)] = a.listed[""] > 0
+		list[AddressOf(id)] = a.listed[""] > 0
 	}
 	return list
 }
@@ -86,7 +86,7 @@ func (t *OpenOrders) Followed() map[string]bool {
 func (t *OpenOrders) ChangedAccounts() []string {
 	list := make([]string, 0, len(t.followed.changed))
 	for id := range t.followed.changed {
-		list = append(list, addressOf(id))
+		list = append(list, AddressOf(id))
 	}
 	clear(t.followed.changed)
 	return list
@@ -94,7 +94,7 @@ func (t *OpenOrders) ChangedAccounts() []string {
 
 // Orders are the open orders of an account; ok is false where it is not followed.
 func (t *OpenOrders) Orders(address string) (of AccountOrders, ok bool) {
-	id, _ := parseAccount(address)
+	id, _ := ParseAccount(address)
 	a := t.followed.accounts[id]
 	if a == nil {
 		return of, false
@@ -122,7 +122,7 @@ func (t *OpenOrders) Orders(address string) (of AccountOrders, ok bool) {
 // RestoreOrders follows an account again, of which [OpenOrders.Orders] said so much.
 func (t *OpenOrders) RestoreOrders(of AccountOrders) {
 	t.Follow(of.Address)
-	id, ok := parseAccount(of.Address)
+	id, ok := ParseAccount(of.Address)
 	if !ok {
 		return
 	}
@@ -140,7 +140,7 @@ func (t *OpenOrders) follow(s *OrderStatus, listed bool) {
 	if len(t.followed.accounts) == 0 || t.ended.has(s.Oid) {
 		return
 	}
-	id, ok := parseAccount(s.Address)
+	id, ok := ParseAccount(s.Address)
 	a := t.followed.accounts[id]
 	if !ok || a == nil || strings.HasPrefix(s.Status, "waiting") { // those are in the orders that they wait for
 		return
@@ -182,7 +182,7 @@ func (t *OpenOrders) leave(oid int64) {
 		return
 	}
 	delete(t.followed.orders, oid)
-	id, _ := parseAccount(s.Address)
+	id, _ := ParseAccount(s.Address)
 	delete(t.followed.accounts[id].oids, oid)
 	t.followed.changed[id] = true
 }

@@ -1,7 +1,6 @@
 package market
 
 import (
-	"encoding/hex"
 	"iter"
 	"strings"
 )
@@ -79,18 +78,6 @@ func (t *OpenOrders) of(account accountID) iter.Seq[*openOrder] {
 		}
 	}
 }
-
-// parseAccount reads an address in lower case.
-func parseAccount(address string) (id accountID, ok bool) {
-	if len(address) != 2+2*len(id) {
-		return id, false
-	}
-	_, err := hex.Decode(id[:], []byte(address[2:]))
-	return id, err == nil
-}
-
-// addressOf is the address of an account, 0x and 40 lower-case hex digits.
-func addressOf(id accountID) string { return "0x" + hex.EncodeToString(id[:]) }
 
 // names numbers texts that come again and again. The zero value has the number 0 for "".
 type names struct {

@@ -31,7 +31,7 @@ type OpenTable struct {
 
 // User is the address of who holds a row.
 func (t *OpenTable) User(row int) string {
-	return addressOf(t.Accounts[t.Pools[t.Rows[row].Pool].Account])
+	return AddressOf(t.Accounts[t.Pools[t.Rows[row].Pool].Account])
 }
 
 // OpenPool is what stands behind the cross positions of an account together: the cash of a
@@ -133,7 +133,7 @@ func (p *Positions) release(id accountID, one *held) {
 // that no fill has told. Of a position whose newest fill the state lacks only the size is
 // known until it has it. It reports whether anything changed.
 func (p *Positions) SetAccount(a *Account, m *Markets) (changed bool) {
-	id, ok := parseAccount(a.Address)
+	id, ok := ParseAccount(a.Address)
 	if !ok {
 		return false
 	}
@@ -315,7 +315,7 @@ func (p *Positions) sortedHolders() []*holder {
 // Held is what is known of the open position of an account in a coin, without its pool, coin and
 // size; ok is false where the state of the account is not known.
 func (p *Positions) Held(address, coin string) (row OpenRow, ok bool) {
-	id, _ := parseAccount(address)
+	id, _ := ParseAccount(address)
 	if c := p.coins[coin]; c != nil && c.held[id].held != nil {
 		row = c.held[id].held.row
 	}
@@ -325,7 +325,7 @@ func (p *Positions) Held(address, coin string) (row OpenRow, ok bool) {
 // TableOf is the table of one account.
 func (p *Positions) TableOf(address string, ms int64) *OpenTable {
 	t := &OpenTable{Time: ms}
-	id, _ := parseAccount(address)
+	id, _ := ParseAccount(address)
 	h := p.holders[id]
 	if h == nil {
 		return t

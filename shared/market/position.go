@@ -66,7 +66,7 @@ func (p *Positions) add(f *Fill, ofAnyAge bool) bool {
 	if IsSpot(f.Coin) {
 		return false
 	}
-	id, ok := parseAccount(f.Address)
+	id, ok := ParseAccount(f.Address)
 	if !ok {
 		return false
 	}

@@ -3,7 +3,6 @@ package traderquery
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -32,12 +31,11 @@ func filter(in *catalog.DiscoverFilter, period traderfields.Period, now time.Tim
 	if err != nil {
 		return f, err
 	}
-	f, ok := condition(in.Op, v, field.Scale)
+	op, ok := operators[in.Op]
 	if !ok {
 		return f, errors.New("op: must be one of <, =, >, >=, <=, !=, <>, exist")
 	}
-	f.Column = column
-	return f, nil
+	return table.Compare(column, op, v, field.Scale), nil
 }
 
 // operand is what a filter compares a field with.
@@ -71,44 +69,7 @@ func dateOf(text string, now time.Time) (int64, error) {
 	return 0, errors.New("val2: must be an ISO 8601 date or date-time (2026-01-31T08:00:00Z), or a time since 1970 before now as a minus, a whole number and one of s, m, h, d, w (-1d)")
 }
 
-// condition is the filter of a comparison with a value, of a column of so many places. It is not ok
-// for an operator that there is not.
-func condition(op string, v market.Decimal, scale int) (f table.Filter, ok bool) {
-	units := v
-	for range scale {
-		units = units.Mul64(10)
-	}
-	below, above := whole(units.Floor()), whole(units.Ceil())
-	f.Low, f.High = math.MinInt64, math.MaxInt64
-	switch op {
-	case "", ">=":
-		f.Low = above
-	case ">":
-		f.Low = below + 1
-	case "<=":
-		f.High = below
-	case "<":
-		f.High = above - 1
-	case "=":
-		f.Low, f.High = above, below // nothing lies between them where the value has more places than the column
-	case "!=", "<>":
-		f.Outside = true
-		f.Low, f.High = above, below
-	default:
-		return f, false
-	}
-	return f, true
-}
-
-// whole is a whole number, held at what no column reaches.
-func whole(d market.Decimal) int64 {
-	const beyond = table.MostValue + 1
-	n, err := d.Int64()
-	switch {
-	case err != nil && d.IsNeg():
-		return -beyond
-	case err != nil:
-		return beyond
-	}
-	return max(-beyond, min(beyond, n))
+// operators are those of filters, as they are written; "" is none, which is the first.
+var operators = map[string]table.Op{
+	"": table.AtLeast, ">=": table.AtLeast, ">": table.Greater, "<=": table.AtMost, "<": table.Less, "=": table.Equal, "!=": table.Different, "<>": table.Different,
 }

@@ -12,7 +12,6 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 	"quotary/shared/traderfields"
-	"quotary/shared/traderquery"
 )
 
 // figure is what a name means of a trader, read by hand from the rules and not from the package.
@@ -127,7 +126,7 @@ func drawn(t *rapid.T, w *world) (catalog.DiscoverIn, *oracle) {
 			in.Addrs = append(in.Addrs, catalog.Address(fmt.Sprintf("0x%040x", n)))
 		}
 		o.passes = append(o.passes, func(tr *traders.Trader) bool {
-			return slices.Contains(in.Addrs, catalog.Address(traderquery.AddressText(tr.Address)))
+			return slices.Contains(in.Addrs, catalog.Address(market.AddressOf(tr.Address)))
 		})
 	}
 	for range rapid.IntRange(1, 6).Draw(t, "selects") {

@@ -79,12 +79,11 @@ func tag(group, en, zh, means string) Tag {
 		if !known || err != nil {
 			panic(fmt.Sprintf("traderquery: %s: %q is no condition", en, text))
 		}
-		f, ok := condition(part[1], v, field.Scale)
+		op, ok := operators[part[1]]
 		if !ok {
 			panic(fmt.Sprintf("traderquery: %s: %q has no operator", en, text))
 		}
-		f.Column = column
-		t.filters = append(t.filters, f)
+		t.filters = append(t.filters, table.Compare(column, op, v, field.Scale))
 	}
 	return t
 }
@@ -142,10 +141,7 @@ func (q *Question) Tags(row *tablefile.Row) []string {
 
 // Tagged is the question which tags some traders have, in a language: see [Question.Tags].
 func Tagged(addresses []catalog.Address, lang string) *Question {
-	q := &Question{lang: lang, places: map[int]int{}, Query: table.Query{Unordered: true, Limit: len(addresses)}}
-	for _, a := range addresses {
-		q.Query.Addresses = append(q.Query.Addresses, addressOf(a))
-	}
+	q := &Question{lang: lang, places: map[int]int{}, Query: table.Query{Addresses: addressesOf(addresses), Unordered: true, Limit: len(addresses)}}
 	q.showTags()
 	return q
 }

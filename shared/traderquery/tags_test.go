@@ -39,7 +39,7 @@ func TestTagsAreTheirConditions(t *testing.T) {
 	var all []catalog.Address
 	want := map[string][]string{}
 	for i := range w.list {
-		address := traderquery.AddressText(w.list[i].Address)
+		address := market.AddressOf(w.list[i].Address)
 		all = append(all, catalog.Address(address))
 		for _, tag := range traderquery.Tags {
 			if wears(t, tag.Means, &w.list[i]) {
@@ -53,7 +53,7 @@ func TestTagsAreTheirConditions(t *testing.T) {
 		t.Fatalf("%d of %d traders are found", len(a.Rows), len(all))
 	}
 	for i := range a.Rows {
-		address := traderquery.AddressText(a.Rows[i].Address)
+		address := market.AddressOf(a.Rows[i].Address)
 		if got := q.Tags(&a.Rows[i]); got == nil || !slices.Equal(got, append([]string{}, want[address]...)) {
 			t.Errorf("%s has %v, want %v", address, got, want[address])
 		}

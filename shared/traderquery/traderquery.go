@@ -14,6 +14,7 @@ import (
 
 	"quotary/shared/catalog"
 	"quotary/shared/data/traders"
+	"quotary/shared/market"
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
 	"quotary/shared/traderfields"
@@ -71,9 +72,7 @@ func Discover(in *catalog.DiscoverIn, now time.Time) (*Question, error) {
 		q.Query.Filters = append(q.Query.Filters, t.filters...)
 	}
 	q.Query.Sets = sets(in, traders.Coins(period))
-	for _, a := range in.Addrs {
-		q.Query.Addresses = append(q.Query.Addresses, addressOf(a))
-	}
+	q.Query.Addresses = addressesOf(in.Addrs)
 	if err := q.show(in.Selects, period); err != nil {
 		return nil, err
 	}
@@ -160,7 +159,7 @@ func (q *Question) place(column int) int {
 func (q *Question) Rows(found []tablefile.Row) []catalog.DiscoverRow {
 	rows := make([]catalog.DiscoverRow, len(found))
 	for i := range found {
-		row := catalog.DiscoverRow{addressField: AddressText(found[i].Address)}
+		row := catalog.DiscoverRow{addressField: market.AddressOf(found[i].Address)}
 		for _, s := range q.shown {
 			row[s.name] = value(s.field, found[i].Values[s.place])
 		}

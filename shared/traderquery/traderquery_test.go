@@ -87,7 +87,7 @@ func TestAnswersAreThoseOfAPlainLoop(t *testing.T) {
 			t.Fatalf("%d rows, want %d", len(rows), len(want))
 		}
 		for i, row := range rows {
-			if row["address"] != traderquery.AddressText(want[i].Address) || len(row) != len(o.shown)+1 {
+			if row["address"] != market.AddressOf(want[i].Address) || len(row) != len(o.shown)+1 {
 				t.Fatalf("row %d is %v, want %x with %d fields", i, row, want[i].Address, len(o.shown))
 			}
 			for name, of := range o.shown {

@@ -1,7 +1,6 @@
 package traderquery
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 
@@ -31,11 +30,11 @@ func value(f *traderfields.Field, v tablefile.Value) any {
 	return json.Number(d.String())
 }
 
-// AddressText is an address as it is written.
-func AddressText(a table.Address) string { return "0x" + hex.EncodeToString(a[:]) }
-
-// addressOf is an address as a table has it.
-func addressOf(a catalog.Address) (of table.Address) {
-	_, _ = hex.Decode(of[:], []byte(a[2:])) // its type has checked it
-	return of
+// addressesOf are addresses as a table has them; nil of none.
+func addressesOf(list []catalog.Address) (all []table.Address) {
+	for _, a := range list {
+		of, _ := market.ParseAccount(string(a)) // its type has checked it
+		all = append(all, of)
+	}
+	return all
 }

@@ -192,7 +192,7 @@ func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.M
 		return c, fmt.Errorf("%d rows are hot, of which %d were made anew, and %d are to be published", len(hot), anew, len(part.Addresses))
 	}
 	c.Hot = traders.Revalued(part, func(a table.Address) *market.AccountSummary {
-		state, err := accounts.Decode(table.AddressText(a), hot[a])
+		state, err := accounts.Decode(market.AddressOf(a), hot[a])
 		if err != nil {
 			return nil // it was read before
 		}

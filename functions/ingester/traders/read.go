@@ -62,7 +62,7 @@ func (t *trader) isHot() bool {
 func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms int64) ([]trader, error) {
 	texts, keys := make([]string, len(some)), make([]store.SeriesAt, len(some))
 	for i, a := range some {
-		texts[i] = table.AddressText(a)
+		texts[i] = market.AddressOf(a)
 		keys[i] = accounts.At(texts[i])
 	}
 	states, err := w.Series.Load(ctx, keys)

@@ -81,7 +81,7 @@ func one(text string) market.Decimal { d, _ := market.ParseDecimal(text); return
 func (w *world) add(holds bool, times ...int64) *account {
 	n := len(w.accounts)
 	a := &account{address: table.Address{0: byte(n * 7), 18: byte(n >> 8), 19: byte(n)}, did: market.FactsByHour{}, worth: map[int64]market.Decimal{}}
-	a.state = &market.Account{Address: table.AddressText(a.address), Time: w.ms, Since: 1}
+	a.state = &market.Account{Address: market.AddressOf(a.address), Time: w.ms, Since: 1}
 	if holds {
 		a.trade(w.ms, "BTC", "2")
 	}
@@ -118,7 +118,7 @@ func (w *world) note(a *account, ms int64) {
 // store writes the rows of an account, behind the note of it.
 func (w *world) store(a *account) {
 	w.note(a, w.ms)
-	address := table.AddressText(a.address)
+	address := market.AddressOf(a.address)
 	stats := market.TraderStats{}
 	for _, hour := range sortedHours(a.worth) {
 		markettest.Valued(&stats, hour, a.worth[hour])
@@ -198,7 +198,7 @@ func (w *world) rows() map[table.Address]tablefile.Row {
 	rows := map[table.Address]tablefile.Row{}
 	for _, row := range a.Rows {
 		if _, twice := rows[row.Address]; twice {
-			w.t.Fatalf("%s has two rows", table.AddressText(row.Address))
+			w.t.Fatalf("%s has two rows", market.AddressOf(row.Address))
 		}
 		rows[row.Address] = row
 	}
@@ -214,7 +214,7 @@ func (w *world) has(row tablefile.Row, want *traderfields.Trader, which func(*tr
 		}
 		v, known := c.Field.Figure(want, c.Period)
 		if len(row.Values) == 0 || row.Values[i] != (tablefile.Value{Value: v, Known: known}) {
-			w.t.Fatalf("%s: %s of %s is %+v, want %d, known %t", w.now(), c.Name(), table.AddressText(row.Address), row.Values[i], v, known)
+			w.t.Fatalf("%s: %s of %s is %+v, want %d, known %t", w.now(), c.Name(), market.AddressOf(row.Address), row.Values[i], v, known)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"quotary/shared/data/internal/dataset"
+	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/table"
 )
@@ -37,7 +38,7 @@ type Changes struct {
 
 // Add adds an account; did says that more is known of what it did. What is no address is left out.
 func (c *Changes) Add(address string, did bool) {
-	a, ok := table.AddressOf(address)
+	a, ok := market.ParseAccount(address)
 	switch {
 	case !ok:
 	case did:
