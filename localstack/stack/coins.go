@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"quotary/localstack/client"
@@ -50,7 +51,12 @@ func (s *Stack) startCoins(ctx context.Context) error {
 // drop puts a drop into the bucket. One that has the same content is known to the
 // ingester and not taken again.
 func (s *Stack) drop(ctx context.Context, key string, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.State.S3+"/"+viewsBucket+"/"+key, bytes.NewReader(body))
+	return s.put(ctx, viewsBucket+"/"+key, body)
+}
+
+// put puts an object into a bucket, or makes a bucket. Statuses beside 200 are accepted where they are named.
+func (s *Stack) put(ctx context.Context, path string, body []byte, others ...int) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.State.S3+"/"+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -59,8 +65,8 @@ func (s *Stack) drop(ctx context.Context, key string, body []byte) error {
 		return err
 	}
 	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("put %s: status %d", key, res.StatusCode)
+	if res.StatusCode != http.StatusOK && !slices.Contains(others, res.StatusCode) {
+		return fmt.Errorf("put %s: status %d", path, res.StatusCode)
 	}
 	return nil
 }

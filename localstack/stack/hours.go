@@ -1,7 +1,7 @@
 package stack
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -23,25 +23,11 @@ func (s *Stack) hours() (publish func(key string, body []byte) error, err error)
 	default:
 		return nil, fmt.Errorf("QUOTARY_NODE must be simulated or none, not %q", s.cfg.Node)
 	}
-	put := func(path string, body []byte) error {
-		req, err := http.NewRequest(http.MethodPut, s.State.S3+path, bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return err
-		}
-		defer res.Body.Close()
-		if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusConflict { // the bucket is there
-			return fmt.Errorf("put %s: status %d", path, res.StatusCode)
-		}
-		return nil
-	}
-	if err := put("/"+hoursBucket, nil); err != nil {
+	ctx := context.Background()                                               // hours are published as long as the venue lives
+	if err := s.put(ctx, hoursBucket, nil, http.StatusConflict); err != nil { // where the bucket is there
 		return nil, err
 	}
-	return func(key string, body []byte) error { return put("/"+hoursBucket+"/"+key, body) }, nil
+	return func(key string, body []byte) error { return s.put(ctx, hoursBucket+"/"+key, body) }, nil
 }
 
 // paidByReaders refuses, as S3 does, to have the bucket of hours read by who is nobody, or does not agree to pay.

@@ -101,7 +101,7 @@ func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, 
 
 // write writes the files of a version, and returns all that it is made of.
 func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named, version int64) (files []tablefile.Named, err error) {
-	cold, overlay := tierOf(last, Cold), tierOf(last, Overlay)
+	cold, overlay := OfTier(last, Cold), OfTier(last, Overlay)
 	hot := make(map[table.Address]bool, len(c.Hot.Addresses))
 	for _, a := range c.Hot.Addresses {
 		hot[a] = true
@@ -123,13 +123,9 @@ func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named
 
 // merge writes what files and a part come to as one file, without the hot rows; none where nothing is left.
 func (p *Publisher) merge(ctx context.Context, tier string, version int64, of []tablefile.Named, last *tablefile.Part, isHot func(table.Address) bool) ([]tablefile.Named, error) {
-	var files []*tablefile.File
-	for _, named := range of {
-		f, err := tablefile.OpenObject(ctx, p.Store, named)
-		if err != nil {
-			return nil, fmt.Errorf("open %s: %w", named.Key, err)
-		}
-		files = append(files, f)
+	files, err := Open(ctx, p.Store, of)
+	if err != nil {
+		return nil, err
 	}
 	part, err := tablefile.Merge(ctx, p.Columns, files, last, isHot)
 	if err != nil {
@@ -207,18 +203,24 @@ func (p *Publisher) versionOf(key string) (version int64, ok bool) {
 	return version, ours && err == nil
 }
 
-// TierOf is the tier of a file.
-func TierOf(f tablefile.Named) string {
-	name := strings.TrimSuffix(f.Key, suffix)
-	return name[strings.LastIndexByte(name, '-')+1:]
-}
-
-// tierOf are the files of a tier: one, or none.
-func tierOf(files []tablefile.Named, tier string) (of []tablefile.Named) {
+// OfTier are the files of a tier: one, or none.
+func OfTier(files []tablefile.Named, tier string) (of []tablefile.Named) {
 	for _, f := range files {
-		if TierOf(f) == tier {
+		if strings.HasSuffix(f.Key, "-"+tier+suffix) {
 			of = append(of, f)
 		}
 	}
 	return of
+}
+
+// Open opens files of a manifest.
+func Open(ctx context.Context, from tablefile.Objects, named []tablefile.Named) (files []*tablefile.File, err error) {
+	for _, one := range named {
+		f, err := tablefile.OpenObject(ctx, from, one)
+		if err != nil {
+			return nil, fmt.Errorf("open %s: %w", one.Key, err)
+		}
+		files = append(files, f)
+	}
+	return files, nil
 }

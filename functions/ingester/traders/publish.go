@@ -106,19 +106,20 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 		return nil
 	}
 	all := hour-last.Version > outOfDate.Milliseconds()
-	for _, named := range last.Files {
-		f, err := tablefile.OpenObject(ctx, w.bucket, named)
+	for _, tier := range [...]string{publication.Cold, publication.Overlay, publication.Hot} {
+		files, err := publication.Open(ctx, w.bucket, publication.OfTier(last.Files, tier))
 		if err != nil {
-			return fmt.Errorf("open %s: %w", named.Key, err)
+			return err
 		}
-		list, err := f.Addresses(ctx)
-		if err != nil {
-			return fmt.Errorf("read whose rows are in %s: %w", named.Key, err)
-		}
-		hot := publication.TierOf(named) == publication.Hot
-		for _, a := range list {
-			if all || hot || int64(a[0])%24 == hour/hourMs%24 {
-				wanted[a] = true
+		for _, f := range files {
+			list, err := f.Addresses(ctx)
+			if err != nil {
+				return fmt.Errorf("read whose rows are in the tier %s: %w", tier, err)
+			}
+			for _, a := range list {
+				if all || tier == publication.Hot || int64(a[0])%24 == hour/hourMs%24 {
+					wanted[a] = true
+				}
 			}
 		}
 	}
@@ -174,15 +175,9 @@ func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.M
 		return c, nil // all hot rows were made anew
 	}
 	anew := len(c.Hot.Addresses)
-	var files []*tablefile.File
-	for _, named := range last.Files {
-		if publication.TierOf(named) == publication.Hot {
-			f, err := tablefile.OpenObject(ctx, w.bucket, named)
-			if err != nil {
-				return c, fmt.Errorf("open %s: %w", named.Key, err)
-			}
-			files = append(files, f)
-		}
+	files, err := publication.Open(ctx, w.bucket, publication.OfTier(last.Files, publication.Hot))
+	if err != nil {
+		return c, err
 	}
 	part, err := tablefile.Merge(ctx, traders.Columns(), files, c.Hot, isNot)
 	if err != nil {

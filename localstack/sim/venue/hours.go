@@ -78,7 +78,7 @@ func (h *hours) put(hour time.Time) error {
 		return nil
 	}
 	for i, s := range publishedStreams {
-		key := fmt.Sprintf("%s/hourly/%s/%d.lz4", streamDirs[s], hour.Format("20060102"), hour.Hour())
+		key := hourName(s, hour) + ".lz4"
 		if err := h.publish(key, bodies[i]); err != nil {
 			return fmt.Errorf("publish %s: %w", key, err)
 		}
@@ -111,7 +111,12 @@ func (h *hours) pack(s stream, hour time.Time) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
+// hourName is what a stream's file of an hour is called, with slashes.
+func hourName(s stream, at time.Time) string {
+	return fmt.Sprintf("%s/hourly/%s/%d", streamDirs[s], at.Format("20060102"), at.Hour())
+}
+
 // hourPath is where the node writes a stream in an hour.
 func hourPath(dir string, s stream, at time.Time) string {
-	return filepath.Join(dir, streamDirs[s], "hourly", at.Format("20060102"), fmt.Sprint(at.Hour()))
+	return filepath.Join(dir, filepath.FromSlash(hourName(s, at)))
 }

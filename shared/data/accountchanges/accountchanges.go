@@ -56,24 +56,20 @@ type stored struct {
 
 // Rows are the rows of accounts that change at a time.
 func Rows(at time.Time, c *Changes) (rows []store.Row) {
-	for _, part := range [...]struct {
-		did  bool
-		list []table.Address
-	}{{true, c.Did}, {false, c.Others}} {
-		for some := range slices.Chunk(part.list, most) {
-			b := joined(some)
-			body, h := stored{Others: b}, fnv.New64a()
-			if part.did {
-				body = stored{Did: b}
-			}
-			_, _ = h.Write(b)
-			rows = append(rows, store.Row{
-				Subject: Name, Time: at, ID: strconv.FormatUint(h.Sum64(), 36) + strconv.FormatBool(part.did)[:1], // of the same time, those of others
-				Body: dataset.JSON(body), Expires: at.Add(kept),
-			})
-		}
+	for some := range slices.Chunk(c.Did, most) {
+		rows = append(rows, row(at, stored{Did: joined(some)}))
+	}
+	for some := range slices.Chunk(c.Others, most) {
+		rows = append(rows, row(at, stored{Others: joined(some)}))
 	}
 	return rows
+}
+
+// row is told from others of its time by what it has.
+func row(at time.Time, of stored) store.Row {
+	body, h := dataset.JSON(of), fnv.New64a()
+	_, _ = h.Write(body)
+	return store.Row{Subject: Name, Time: at, ID: strconv.FormatUint(h.Sum64(), 36), Body: body, Expires: at.Add(kept)}
 }
 
 // Read calls each for what changed from one time to another, both included, in the order of time.

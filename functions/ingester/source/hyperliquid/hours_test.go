@@ -223,6 +223,15 @@ func (h *hoursTest) pass(d time.Duration) {
 	h.turn.Unlock()
 }
 
+// killedBehind has the source killed behind so many deliveries, and begun again.
+func (h *hoursTest) killedBehind(most int) {
+	for _, h.most = range [...]int{most, 0} {
+		h.start()
+		h.pass(10 * time.Minute)
+		h.stop()
+	}
+}
+
 // events are those that were delivered, late or not.
 func (h *hoursTest) events(late bool) (all market.Events) {
 	for _, d := range h.got {
@@ -303,14 +312,7 @@ func TestHoursSurviveAKillAtAnyBlock(t *testing.T) {
 		for most := 1; deliveries == 0 || most <= deliveries; most++ {
 			h := hoursOf(t, 3)
 			h.publish(0, 1, 2)
-			h.most = most
-			h.start()
-			h.pass(time.Minute)
-			h.stop()
-			h.most = 0
-			h.start()
-			h.pass(10 * time.Minute)
-			h.stop()
+			h.killedBehind(most)
 			h.wants(fmt.Sprintf("killed behind %d deliveries", most), false, 0, 1, 2)
 			deliveries = len(h.got)
 		}
@@ -544,14 +546,7 @@ func TestALateHourSurvivesAKillAtAnyBlock(t *testing.T) {
 			h.wants("in order", false, 0, 1, 2)
 			h.got = nil
 			h.bucket.put(hour.fillsKey(), body)
-			h.most = most
-			h.start()
-			h.pass(10 * time.Minute)
-			h.stop()
-			h.most = 0
-			h.start()
-			h.pass(10 * time.Minute)
-			h.stop()
+			h.killedBehind(most)
 			hour.misc = nil
 			h.wants(fmt.Sprintf("killed behind %d deliveries", most), true, 1)
 			deliveries = len(h.got)
