@@ -113,14 +113,14 @@ package synth diff deploy sam-local sam-check:
 # with the sample events. Golden answers of handlers are not generated: go test -update in
 # their folder accepts them.
 generate: tools build ## write all that is generated from the catalog and what is counted
-	@go test -count=1 ./shared/catalog ./shared/traderfields -update
+	@go test -count=1 ./shared/catalog ./shared/traderfields ./shared/traderquery -update
 	@$(MAKE) --no-print-directory openapi
 	@go test -count=1 $$(grep -rl --include='*_test.go' 'droptest\.' shared/data | sed 's,^,./,; s,/[^/]*$$,,' | sort -u) -update
 	@$(GOTEST) -count=1 ./events -run 'Samples|TestCostsOfRequests|Dearest' -update
 	@cd infra && go test -count=1 ./stacks -update
 
 readme: ## write the lists of the README and of documents from the code
-	@go test -count=1 -run 'TestDocumentsListTheCatalog|TestTheGuideListsEveryField' ./shared/catalog ./shared/traderfields -update
+	@go test -count=1 -run 'TestDocumentsListTheCatalog|TestTheGuideLists' ./shared/catalog ./shared/traderfields ./shared/traderquery -update
 
 costs: tools build ## count what requests cost of DynamoDB, and write the tables of the guide from it
 	@$(GOTEST) -count=1 -run TestCostsOfRequests ./events -update

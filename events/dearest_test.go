@@ -240,6 +240,8 @@ func dearest(e *catalog.Endpoint, now int64) []apitest.Request {
 			all[i] = []any{"bitcoin"}
 		case e == catalog.CommonKlines.Endpoint && p.Name == "symbol":
 			all[i] = append(all[i], indices.VIX)
+		case e == catalog.Discover.Endpoint && p.Name == "loadPnls", e == catalog.SmartFind.Endpoint && p.Name == "pnlList":
+			all[i] = []any{true}
 		case e == catalog.StockCompany.Endpoint && p.Name == "symbol":
 			all[i] = []any{shareKey}
 		}

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"quotary/localstack/aws/lambdahost"
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
@@ -62,10 +64,11 @@ const sampleAddress = "0x0123456789abcdef0123456789abcdef01234567"
 // deployment gives it.
 type deployment struct {
 	*apitest.World
-	host  *lambdahost.Host
-	way   string // to the stores
-	rules *awsrules.Rules
-	views *store.Views
+	host   *lambdahost.Host
+	way    string // to the stores
+	rules  *awsrules.Rules
+	bucket *s3.Client // of the bucket "views"
+	views  *store.Views
 	*calls
 	*account
 }
@@ -137,6 +140,7 @@ func deploy(t *testing.T) *deployment {
 	now := time.Now().UnixMilli()
 	storetest.Publish(t, d.views, tickers.Published, tickers.View{Tickers: []tickers.Ticker{{Coin: "BTC", Price: "1.0", Time: now}}})
 	storetest.Publish(t, d.views, books.Published, books.NewView(market.Book{Coin: "BTC", Time: now + time.Hour.Milliseconds()})) // not stale, as above
+	datatest.PublishTraders(t, d.bucket, "views", now, datatest.Traders(80, now))
 	px := market.DecimalFromInt(1)
 	datatest.PutKlines(t, d.Series(), "BTC", market.Trade{Coin: "BTC", Side: market.Buy, Time: now, Tid: 1, Px: px, Sz: px})
 	logs := new(bytes.Buffer) // one write at a time, says lambdahost
@@ -184,10 +188,11 @@ func deploy(t *testing.T) *deployment {
 func (d *deployment) stores(t *testing.T) string {
 	t.Helper()
 	engine := must.Get(url.Parse(storetest.Endpoint(t)))(t)
-	dynamodb, s3 := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
+	dynamodb, objects := httputil.NewSingleHostReverseProxy(engine), storetest.S3Handler()
 	dynamodb.Transport = d.rules.RoundTripper(http.DefaultTransport)
-	s3.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket
-	d.views = store.NewViews(storetest.S3Client(t, s3), "views")
+	objects.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPut, "/views", nil)) // the bucket
+	d.bucket = storetest.S3Client(t, objects)
+	d.views = store.NewViews(d.bucket, "views")
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dynamodb/{function}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -200,13 +205,14 @@ func (d *deployment) stores(t *testing.T) string {
 		dynamodb.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/s3/{function}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			d.note(r.PathValue("function"), "s3 views/views/*", "GetObject")
-		} else {
-			d.note(r.PathValue("function"), "s3 views/views/*", r.Method)
+		folder, _, _ := strings.Cut(strings.TrimPrefix(r.PathValue("rest"), "views/"), "/") // of the bucket
+		action := r.Method
+		if action == http.MethodGet {
+			action = "GetObject"
 		}
+		d.note(r.PathValue("function"), "s3 views/"+folder+"/*", action)
 		r.URL.Path = "/" + r.PathValue("rest")
-		s3.ServeHTTP(w, r)
+		objects.ServeHTTP(w, r)
 	})
 	mux.Handle("/aws/{function}/{rest...}", d.account)
 	server := httptest.NewServer(mux)

@@ -164,8 +164,11 @@ func TestEachFunctionAnswersItsSampleWithinItsRights(t *testing.T) {
 	t.Parallel()
 	d := deploy(t)
 	for _, function := range catalog.AllFunctions() {
-		if function == catalog.FunctionDataKey {
+		switch {
+		case function == catalog.FunctionDataKey:
 			d.dataKey(t)
+			continue
+		case function == catalog.FunctionPlanned && len(catalog.Served(function)) == 0: // every family answers for itself
 			continue
 		}
 		answer, err := d.invoke(t, function, sample(t, function))

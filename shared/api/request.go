@@ -41,7 +41,8 @@ type request struct {
 	text    *textBody         // in place of JSON; nil for JSON
 	next    string            // cursor of the rest; "" when the answer is all
 
-	coverage string // of the open interest, a fraction; "" where none was reported
+	version  time.Time // of what the answer is made of; zero where none was reported
+	coverage string    // of the open interest, a fraction; "" where none was reported
 
 	gateway    bool           // the request came through the gateway,
 	resource   string         // which matched this path of the catalog
@@ -274,6 +275,13 @@ func SetNext(ctx context.Context, c catalog.Cursor) {
 func ReportCoverage(ctx context.Context, covered market.Decimal) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {
 		r.coverage = covered.String()
+	}
+}
+
+// ReportVersion says when that was made of which a successful answer is.
+func ReportVersion(ctx context.Context, made time.Time) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.version = made
 	}
 }
 

@@ -275,6 +275,9 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	if res.status == http.StatusOK && r.coverage != "" {
 		headers[catalog.HeaderDataCoverage] = []string{r.coverage}
 	}
+	if res.status == http.StatusOK && !r.version.IsZero() {
+		headers[catalog.HeaderDataVersion] = []string{r.version.UTC().Format(time.RFC3339)}
+	}
 	r.limits(res, headers)
 	w.WriteHeader(res.status)
 	_, _ = w.Write(res.body) // the caller may have gone

@@ -53,6 +53,7 @@ type Endpoint struct {
 	Venue    bool         // where an account was not known yet its answer is the venue's own: see [HeaderDataSource]
 	Begins   bool         // it says since when what it is made of is known: see [HeaderDataSince]
 	Covers   bool         // it is made of the positions that are known: see [HeaderDataCoverage]
+	Versions bool         // it is made of versions of something: see [HeaderDataVersion]
 	KeyCheck bool         // clients check a key by it: where no source of what it needs is configured, it succeeds with nothing
 	In       reflect.Type // request struct, nil while planned; its tags are described at Route
 	Out      reflect.Type // type of data, nil while planned
@@ -283,6 +284,12 @@ func (r Route[In, Out]) begins() Route[In, Out] {
 // covers declares that an answer is made of the positions that are known.
 func (r Route[In, Out]) covers() Route[In, Out] {
 	r.Covers = true
+	return r
+}
+
+// ofVersions declares that an answer is made of a version of something.
+func (r Route[In, Out]) ofVersions() Route[In, Out] {
+	r.Versions = true
 	return r
 }
 

@@ -1,21 +1,26 @@
 package catalog
 
-// The planned endpoints of the family PerpDiscover: specified, without a handler yet.
+// Traders by their figures, of which a table is made every five minutes.
 var (
 	// Finds successful accounts with more than 100,000 USD in perpetuals.
-	_ = planned("POST", "/upgrade/v2/hl/smart/find", PerpDiscover, action("HL_SMART_FIND"), EnvelopeB)
+	SmartFind = route[SmartFindIn, []SmartTrader]("POST", "/upgrade/v2/hl/smart/find", PerpDiscover, action("HL_SMART_FIND"), EnvelopeB).needs(VenueFills).covers().ofVersions()
 	// Finds accounts by filters on their statistics.
-	_ = planned("POST", "/upgrade/v2/hl/traders/discover", PerpDiscover, action("HL_TRADERS_DISCOVER"), EnvelopeB)
+	Discover = route[DiscoverIn, DiscoverPage]("POST", "/upgrade/v2/hl/traders/discover", PerpDiscover, action("HL_TRADERS_DISCOVER"), EnvelopeB).needs(VenueFills).covers().ofVersions()
+	// Lists the tags of many addresses.
+	AddressTags = route[AddressTagsIn, []TraderTags]("POST", "/upgrade/v2/hl/traders/query-addr-tags", PerpDiscover, action("HL_QUERY_ADDR_TAGS"), EnvelopeB).needs(VenueFills).covers().ofVersions()
+
 	// Finds accounts by filters on their statistics as of a time in the past.
 	_ = planned("POST", "/upgrade/v2/hl/traders/discover-history", PerpDiscover, action("HL_TRADERS_DISCOVER_HISTORY"), EnvelopeB)
-	// Lists the tags of many addresses.
-	_ = planned("POST", "/upgrade/v2/hl/traders/query-addr-tags", PerpDiscover, action("HL_QUERY_ADDR_TAGS"), EnvelopeB)
 )
+
+// Of its memory some hundred columns of a million traders are kept, and what holds two cores, on which
+// questions are answered.
+var _ = does(PerpDiscover, readViews, loadSeries, objects("tables/", "GetObject"), size(3538, GatewayTimeout))
 
 // DiscoverIn selects traders by their figures. Names of fields that are bound to a period may end
 // in 1d, 7d or 30d; that wins over the period of a filter, and that over period.
 type DiscoverIn struct {
-	PageNum    int64            `body:"pageNum" default:"1" min:"1" max:"20"`
+	PageNum    int64            `body:"pageNum" default:"1" min:"1" max:"20"`   // number of the page, from 1 to 20
 	PageSize   int64            `body:"pageSize" default:"20" min:"1" max:"25"` // rows of the answer, 25 at most
 	Period     WindowDays       `body:"period" default:"7"`
 	Sort       *DiscoverSort    `body:"sort"`                                     // absent for the greatest totalPnl first
@@ -42,7 +47,7 @@ type DiscoverSort struct {
 
 // DiscoverFilter is a condition on a field. What is not known passes none.
 type DiscoverFilter struct {
-	Field  string      `json:"field"`
+	Field  string      `json:"field"`            // name of the field, as it is asked for
 	Op     string      `json:"op,omitempty"`     // <, =, >, >=, <=, != or <>, or exist, which what is known passes; absent for >=
 	Val    *Decimal    `json:"val,omitempty"`    // a number; of a date ms since 1970 UTC
 	Val2   *string     `json:"val2,omitempty"`   // of a date in place of val: an ISO time, or a time before now as in -1d, -30m or -1w
@@ -60,3 +65,31 @@ type DiscoverPage struct {
 // a decimal string in USD and dates are ms, but for snapPositionCount, oaLastOrderAt, avgLeverage,
 // snapEffLeverage and snapMarginUsageRate, which are strings. What is not known is null.
 type DiscoverRow map[string]any
+
+// AddressTagsIn names accounts.
+type AddressTagsIn struct {
+	Addresses []Address `body:"addresses" required:"true" min:"1" max:"2000"`
+	Lang      string    `body:"lang" default:"en" enum:"en|zh"` // language of the tags
+}
+
+// TraderTags are the tags of an account.
+type TraderTags struct {
+	Address string    `json:"address"`
+	Tags    *[]string `json:"tags"` // null where the account is not known
+}
+
+// SmartFindIn selects accounts of which more than 100,000 USD are in perpetuals.
+type SmartFindIn struct {
+	PageNum  int64      `body:"pageNum" default:"1" min:"1" max:"20"`   // number of the page, from 1 to 20
+	PageSize int64      `body:"pageSize" default:"20" min:"1" max:"25"` // rows of the answer, 25 at most
+	Period   WindowDays `body:"period" default:"7"`
+	Sort     string     `body:"sort" default:"pnl" enum:"win-rate|account-balance|ROI|pnl|position-count|profit-count|last-operation|avg-holding-period|current-position"` // what they are ordered by, the greatest first
+	PnlList  bool       `body:"pnlList"`                                                                                                                                   // true for the profit over time too
+}
+
+// SmartTrader is what an account holds, and how it traded in a window, as the table of traders has it;
+// leverage, builderPerpValue and lastOperationAt are of now.
+type SmartTrader struct {
+	TraderStatisticsRow
+	BuilderPerpValue *string `json:"builderPerpValue"` // part of perpValue in the dexes of builders; null where one token backs positions in several dexes, and where it is not known
+}

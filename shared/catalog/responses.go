@@ -21,6 +21,10 @@ const HeaderDataSource = "X-Data-Source"
 // out where the venue does not say the open interest.
 const HeaderDataCoverage = "X-Data-Coverage"
 
+// HeaderDataVersion is the header of an answer from something that is made from time to time as a
+// whole: when that which the answer is of was made, in RFC 3339.
+const HeaderDataVersion = "X-Data-Version"
+
 // ErrorBody is the body of every failure. Readers of each envelope find the members that
 // they expect.
 type ErrorBody struct {

@@ -223,6 +223,25 @@ func (a *Account) isFundedInAll() bool {
 	})
 }
 
+// BuilderPerpValue is the part of [Account.PerpValue] that lies in the dexes of builders. Where one
+// token backs the positions of several dexes it is not known.
+func (a *Account) BuilderPerpValue(m *Markets, marks Marks) (sum Decimal, known bool) {
+	if a.Mode != ModeStandard || !a.isFundedInAll() {
+		return sum, false
+	}
+	for i := range a.Dexes {
+		if a.Dexes[i].Dex == "" {
+			continue
+		}
+		worth, ok := a.dexWorth(&a.Dexes[i], m, marks)
+		if !ok {
+			return Decimal{}, false
+		}
+		sum = sum.Add(worth)
+	}
+	return sum, true
+}
+
 // PerpValue is what the account's perpetuals are worth at marks, USDC: its dexes with their
 // cash, or the balances that stand behind positions, each with its unrealized PnL and with
 // what is lent of it. It is false where that is not known: the venue has not said all that it

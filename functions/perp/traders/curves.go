@@ -13,15 +13,7 @@ import (
 
 // since is when a curve of one of many accounts begins, where it was asked for from an earlier
 // time on.
-func since(w *accountstats.Worth, from int64) *string { return later(w.Since, from) }
-
-// later is a time in ms, where it is behind that from which on something was asked for.
-func later(ms, from int64) *string {
-	if ms <= from {
-		return nil
-	}
-	return new(time.UnixMilli(ms).UTC().Format(time.RFC3339))
-}
+func since(w *accountstats.Worth, from int64) *string { return accountlookup.Later(w.Since, from) }
 
 // portfolio is what an account was worth and earned in a window, in its two scopes.
 func (r *reader) portfolio(ctx context.Context, in catalog.PortfolioIn) ([]catalog.PortfolioScope, error) {
@@ -29,15 +21,15 @@ func (r *reader) portfolio(ctx context.Context, in catalog.PortfolioIn) ([]catal
 	if err != nil || c.TraderStats == nil {
 		return []catalog.PortfolioScope{}, err
 	}
-	from, now := window(api.Now(ctx), accountlookup.PortfolioDays[in.Window])
+	from, now := accountlookup.Days(api.Now(ctx), accountlookup.PortfolioDays[in.Window])
 	list := make([]catalog.PortfolioScope, 0, len(scopes))
 	for _, s := range [...]string{"all", "perp"} {
 		w, volume := c.Window(scopes[s], accountlookup.PortfolioDays[in.Window], now)
 		accountlookup.Began(ctx, &w, from)
 		one := catalog.PortfolioScope{Window: in.Window, Scope: s}
 		if len(w.Values) > 0 {
-			values := points(w.Values)
-			one.Metrics.AccountValueHistory, one.Metrics.PnlHistory = &values, new(points(market.Earned(w.Values)))
+			values := accountlookup.Points(w.Values)
+			one.Metrics.AccountValueHistory, one.Metrics.PnlHistory = &values, new(accountlookup.Points(market.Earned(w.Values)))
 		}
 		if volume != nil {
 			one.Metrics.Vlm = new(market.Text(*volume))
@@ -49,32 +41,24 @@ func (r *reader) portfolio(ctx context.Context, in catalog.PortfolioIn) ([]catal
 
 var scopes = map[string]market.Scope{"all": market.ScopeAll, "perp": market.ScopePerp}
 
-func points(values []market.AccountValue) []catalog.PnlPoint {
-	list := make([]catalog.PnlPoint, len(values))
-	for i, v := range values {
-		list[i] = catalog.PnlPoint{Ts: v.Time, V: market.Text(v.Value.Decimal())}
-	}
-	return list
-}
-
 // pnls is the profit of an account over time.
 func (r *reader) pnls(ctx context.Context, in catalog.PnlsIn) ([]catalog.PnlPoint, error) {
 	c, err := r.accounts.Curve(ctx, in.Address)
 	if err != nil || c.TraderStats == nil {
 		return nil, err
 	}
-	from, now := window(api.Now(ctx), int64(in.Period))
+	from, now := accountlookup.Days(api.Now(ctx), int64(in.Period))
 	w, _ := c.Window(market.ScopeAll, int64(in.Period), now)
 	accountlookup.Began(ctx, &w, from)
 	if len(w.Values) == 0 {
 		return nil, nil
 	}
-	return points(market.Earned(w.Values)), nil
+	return accountlookup.Points(market.Earned(w.Values)), nil
 }
 
 // batchPnls does so for many accounts, one row an address in their order.
 func (r *reader) batchPnls(ctx context.Context, in catalog.BatchPnlsIn) ([]catalog.PnlsRow, error) {
-	from, now := window(api.Now(ctx), int64(in.Period))
+	from, now := accountlookup.Days(api.Now(ctx), int64(in.Period))
 	v, err := r.accounts.Value(ctx, in.Addresses)
 	if err != nil {
 		return nil, err
@@ -88,7 +72,7 @@ func (r *reader) batchPnls(ctx context.Context, in catalog.BatchPnlsIn) ([]catal
 		if c.TraderStats != nil && !c.Awaited {
 			w, _ := c.Window(scopes[in.Scope], int64(in.Period), now)
 			if len(w.Values) > 0 {
-				row.Pnls = new(points(market.Earned(w.Values)))
+				row.Pnls = new(accountlookup.Points(market.Earned(w.Values)))
 			}
 			row.Since = since(&w, from)
 		}
@@ -99,7 +83,7 @@ func (r *reader) batchPnls(ctx context.Context, in catalog.BatchPnlsIn) ([]catal
 
 // maxDrawdown is the largest drawdown of an account in a number of days up to now.
 func (r *reader) maxDrawdown(ctx context.Context, in catalog.MaxDrawdownIn) (d catalog.Drawdown, err error) {
-	from, now := window(api.Now(ctx), int64(in.Days))
+	from, now := accountlookup.Days(api.Now(ctx), int64(in.Days))
 	c, err := r.accounts.Curve(ctx, in.Address)
 	if err != nil || c.TraderStats == nil {
 		return d, err
@@ -113,7 +97,7 @@ func (r *reader) maxDrawdown(ctx context.Context, in catalog.MaxDrawdownIn) (d c
 // are stored of their curves: to value 2,000 of them until now takes rows beyond what a request
 // may read.
 func (r *reader) batchMaxDrawdown(ctx context.Context, in catalog.BatchMaxDrawdownIn) ([]catalog.DrawdownRow, error) {
-	from, now := window(api.Now(ctx), int64(in.Days))
+	from, now := accountlookup.Days(api.Now(ctx), int64(in.Days))
 	in.Addresses = accountlookup.Distinct(in.Addresses)
 	rows := make([]catalog.DrawdownRow, 0, len(in.Addresses))
 	var values []market.AccountValue

@@ -14,7 +14,7 @@ import (
 
 // netFlow sums up what ledger updates moved into the two parts of an account in a window.
 func (r *reader) netFlow(ctx context.Context, in catalog.NetFlowIn) (flows catalog.NetFlows, err error) {
-	from, now := window(api.Now(ctx), int64(in.Days))
+	from, now := accountlookup.Days(api.Now(ctx), int64(in.Days))
 	if err := r.knownSince(ctx, in.Address, from); err != nil {
 		return flows, err
 	}
@@ -36,7 +36,7 @@ func (r *reader) netFlow(ctx context.Context, in catalog.NetFlowIn) (flows catal
 
 // batchNetFlow does so for many accounts, one row an address in their order.
 func (r *reader) batchNetFlow(ctx context.Context, in catalog.BatchNetFlowIn) ([]catalog.NetFlowRow, error) {
-	from, now := window(api.Now(ctx), int64(in.Days))
+	from, now := accountlookup.Days(api.Now(ctx), int64(in.Days))
 	in.Addresses = accountlookup.Distinct(in.Addresses)
 	rows := make([]catalog.NetFlowRow, 0, len(in.Addresses))
 	var unknown []string
@@ -58,7 +58,7 @@ func (r *reader) batchNetFlow(ctx context.Context, in catalog.BatchNetFlowIn) ([
 			row.NetPerpIn, row.NetSpotIn = flowTexts(stats.NetFlow(from, now))
 		}
 		if known {
-			row.Since = later(since, from)
+			row.Since = accountlookup.Later(since, from)
 		}
 		rows = append(rows, row)
 	}

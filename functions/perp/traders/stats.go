@@ -14,7 +14,7 @@ import (
 
 // addressStats sums up the trades that an account completed in a window.
 func (r *reader) addressStats(ctx context.Context, in catalog.AddressStatsIn) (catalog.AddressStatistics, error) {
-	from, _ := window(api.Now(ctx), int64(in.Period))
+	from, _ := accountlookup.Days(api.Now(ctx), int64(in.Period))
 	if err := r.knownSince(ctx, in.Address, from); err != nil {
 		return catalog.AddressStatistics{}, err
 	}
@@ -61,17 +61,14 @@ func (s *tradeSum) row(address catalog.Address) catalog.AddressStatisticsRow {
 	return row
 }
 
-// drawdownDays is for how many days the drawdown of all time is looked for.
-const drawdownDays = 30
-
 // tradeSums sums up what accounts completed in a number of days up to now, or in all
 // time for 0. It reads two rows an account, and of those that traded much at the edge of
 // the window the trades there.
 func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, days int64) ([]tradeSum, error) {
-	from, now := window(api.Now(ctx), days)
+	from, now := accountlookup.Days(api.Now(ctx), days)
 	valued := from
-	if days == 0 || days > drawdownDays {
-		valued = now - drawdownDays*dayMs
+	if days == 0 || days > accountlookup.ValuedDays {
+		valued = now - accountlookup.ValuedDays*dayMs
 	}
 	sums := make([]tradeSum, 0, len(addresses))
 	var reads []missing
@@ -86,7 +83,7 @@ func (r *reader) tradeSums(ctx context.Context, addresses []catalog.Address, day
 			sums = append(sums, tradeSum{})
 			continue
 		}
-		sum := tradeSum{TradeSum: stats.All.Sum, known: true, since: later(stats.Began, from)}
+		sum := tradeSum{TradeSum: stats.All.Sum, known: true, since: accountlookup.Later(stats.Began, from)}
 		if days > 0 {
 			var spans []market.Span
 			sum.TradeSum, spans = stats.Within(from, now)
@@ -176,7 +173,7 @@ func behavior(stats *market.TraderStats, now, period int64) catalog.BehaviorMetr
 	today := market.DayOf(now)
 	days, valuedDays := period, period
 	if period == 0 {
-		days, valuedDays = behaviorDays, drawdownDays
+		days, valuedDays = behaviorDays, accountlookup.ValuedDays
 	}
 	begin := today - days + 1
 	did := stats.Active(begin, today)
@@ -187,7 +184,7 @@ func behavior(stats *market.TraderStats, now, period int64) catalog.BehaviorMetr
 	row := catalog.BehaviorMetricsRow{
 		ProfitLossRatio: did.ProfitLossRatio(), TpslCloseOrderRatio: did.TakeProfitStopShare(), FeeToAvgDepositRatio: did.FeeToDeposits(days),
 		TradingActivity: new(did.ActiveShare(days)), AddOnProfitRatio: did.ProfitableAddOnShare(), FillsCount: &did.Fills,
-		WinRate: new(trades.WinPercent()), TotalPnl: "0", Since: later(stats.Began, since), Volume: new(market.Text(did.Volume)), Roi: stats.Return(trades.Pnl(), since),
+		WinRate: new(trades.WinPercent()), TotalPnl: "0", Since: accountlookup.Later(stats.Began, since), Volume: new(market.Text(did.Volume)), Roi: stats.Return(trades.Pnl(), since),
 	}
 	if trades.Count() > 0 {
 		row.TotalPnl = market.Text(trades.Pnl())

@@ -23,11 +23,11 @@ func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([
 
 // traderStatistics sums up what accounts hold and how they traded in a window.
 func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisticsIn) ([]catalog.TraderStatisticsRow, error) {
-	from, now := window(api.Now(ctx), int64(in.Period))
+	from, now := accountlookup.Days(api.Now(ctx), int64(in.Period))
 	rows := []catalog.TraderStatisticsRow{}
 	read := accountstats.Read
 	if in.PnlList {
-		read = withCurves
+		read = accountstats.ReadWithCurves
 	}
 	return rows, r.each(ctx, in.Addresses, read, func(a catalog.AccountSummary, stats *market.TraderStats) error {
 		row := catalog.TraderStatisticsRow{
@@ -39,7 +39,6 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 			return nil
 		}
 		sum := stats.All.Sum
-		valued := now - drawdownDays*dayMs
 		if in.Period > 0 {
 			var unknown []market.Span
 			sum, unknown = stats.Within(from, now)
@@ -48,17 +47,15 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 					return err
 				}
 			}
-			valued = max(valued, from)
 		}
 		row.AvgHoldingSec, row.Positions, row.ProfitPositions = new(sum.AverageDuration()/secondMs), new(sum.Count()), new(sum.Wins())
 		row.RealizedPnl, row.LongPnl, row.ShortPnl = new(market.Text(sum.Pnl())), new(market.Text(sum.Long.Pnl)), new(market.Text(sum.Short.Pnl))
 		row.WinRate, row.LongWr, row.ShortWr = new(sum.WinRate()), new(sum.Long.WinRate()), new(sum.Short.WinRate())
-		if values := stats.Curve.Between(valued, now).Values(nil, market.ScopePerp); !in.PnlList {
-			row.PnlList = new([]catalog.PnlPoint{})
-		} else if len(values) > 0 {
-			row.PnlList = new(points(market.Earned(values)))
+		row.PnlList = new([]catalog.PnlPoint{})
+		if in.PnlList {
+			row.PnlList = accountlookup.PnlList(stats, from, now)
 		}
-		row.Since = later(stats.Began, from)
+		row.Since = accountlookup.Later(stats.Began, from)
 		rows = append(rows, row)
 		return nil
 	})
@@ -66,17 +63,6 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 
 // readStats reads how accounts trade, as [accountstats.Read] does.
 type readStats = func(context.Context, *store.Series, []string) iter.Seq2[*market.TraderStats, error]
-
-// withCurves reads all points of their curves too.
-func withCurves(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[*market.TraderStats, error] {
-	return func(yield func(*market.TraderStats, error) bool) {
-		for of, err := range accountstats.ReadCurves(ctx, series, addresses) {
-			if !yield(of.TraderStats, err) {
-				return
-			}
-		}
-	}
-}
 
 // each gives accounts to use, in the order of the addresses, each once: one that is not known
 // in time without statistics.

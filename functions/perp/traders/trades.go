@@ -13,6 +13,7 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/market"
+	"quotary/shared/service/accountlookup"
 	"quotary/shared/store/retention"
 )
 
@@ -228,7 +229,7 @@ const readAtOnce = 2500
 // days up to now, or in all time for 0.
 func (r *reader) report(ctx context.Context, account catalog.Address, days int64) (report market.TradeReport, err error) {
 	address := string(account)
-	from, to := window(api.Now(ctx), days)
+	from, to := accountlookup.Days(api.Now(ctx), days)
 	if err := r.knownSince(ctx, account, from); err != nil {
 		return report, err
 	}
@@ -270,12 +271,3 @@ const (
 	hourMs   = 3_600_000
 	dayMs    = 24 * hourMs
 )
-
-// window is the number of days up to now, or of all time for 0: after from, up to to, ms.
-func window(now time.Time, days int64) (from, to int64) {
-	to = now.UnixMilli()
-	if days == 0 {
-		return 0, to
-	}
-	return to - days*dayMs, to
-}

@@ -132,6 +132,12 @@ func partHeaders(e *catalog.Endpoint) Object {
 			"schema":      Object{"type": "string"},
 		}
 	}
+	if e.Versions {
+		sent[catalog.HeaderDataVersion] = Object{
+			"description": "when that was made of which the answer is",
+			"schema":      Object{"type": "string", "format": "date-time"},
+		}
+	}
 	if p, ok := catalog.ProgramOf(e.Function()); e.Begins || ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
 		sent[catalog.HeaderDataSince] = Object{
 			"description": "present where the answer would reach further back than the data is known or retained: since when it goes",
