@@ -106,23 +106,20 @@ func (c *countedReader) Read(p []byte) (int, error) {
 func (c *hourCopy) lookThrough(raw io.Reader) error {
 	l := newHourLines(raw)
 	for {
-		line, err := l.next()
+		before := l.block
+		_, err := l.nextBlock()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		number, ok := blockOf(line)
-		if !ok || number <= c.last { // a block that comes again, as where the writing node began again
-			continue
-		}
-		if c.last > 0 {
-			c.holes += number - c.last - 1
+		if before > 0 {
+			c.holes += l.block - before - 1
 		} else {
-			c.first = number
+			c.first = l.block
 		}
-		c.last = number
+		c.last = l.block
 	}
 }
 
@@ -145,6 +142,9 @@ type hourLines struct {
 	*lines
 	body  io.Closer // nil where it is in memory
 	count int       // lines that were read
+
+	block     int64 // number of the last block, 0 before the first
+	malformed int64 // lines that are of no block, or too long
 }
 
 func newHourLines(raw io.Reader) *hourLines {
@@ -165,6 +165,30 @@ func (l *hourLines) next() ([]byte, error) {
 		return line, nil
 	}
 	return nil, io.EOF
+}
+
+// nextBlock returns the next line of a block that comes behind those before it in the file: one that
+// comes again, as where the writing node began again, is left out. So is a line of no block, and one
+// whose number no hour that has those before it can have: all blocks up to that number would count as
+// read, in every hour that follows.
+func (l *hourLines) nextBlock() ([]byte, error) {
+	for {
+		long := l.tooLong
+		line, err := l.next()
+		l.malformed += l.tooLong - long
+		if err != nil {
+			return nil, err
+		}
+		number, ok := blockOf(line)
+		if !ok || l.block > 0 && number-l.block > mostHourLines {
+			l.malformed++
+			continue
+		}
+		if number > l.block {
+			l.block = number
+			return line, nil
+		}
+	}
 }
 
 func (l *hourLines) close() {

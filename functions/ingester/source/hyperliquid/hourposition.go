@@ -117,6 +117,21 @@ func (p HoursPosition) reading(files map[string]string) HoursPosition {
 	return p
 }
 
+// renumbered is the position before an hour that was waited for in vain. Of a file that ends before the last
+// block that was read all is read: that number was wrong, or the numbers begin again. Else nothing
+// would be read any more.
+func (p HoursPosition) renumbered(copies [len(hourStreams)]*hourCopy) HoursPosition {
+	for i, c := range copies {
+		if c == nil {
+			continue
+		}
+		if _, begun := p.Read[c.key]; !begun && 0 < c.last && c.last <= p.Blocks[i] {
+			p.Blocks[i] = 0
+		}
+	}
+	return p
+}
+
 // doneLate is the position behind an hour that came late. If it is the one before that which comes next, the fills of
 // that follow these.
 func (p HoursPosition) doneLate(hour hourFile, copies [len(hourStreams)]*hourCopy, now time.Time) HoursPosition {

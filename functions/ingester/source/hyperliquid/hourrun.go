@@ -22,7 +22,7 @@ type hourCursor struct {
 	*hourLines
 	stream *hourStream
 	line   []byte
-	block  int64 // of the line; 0 behind the last
+	at     int64 // number of its block; 0 behind the last
 }
 
 // read emits what the files have behind what was emitted.
@@ -45,16 +45,16 @@ func (r *hourRun) read(ctx context.Context, copies [len(hourStreams)]*hourCopy) 
 	}
 	for last := int64(0); ; {
 		i := first(&cursors)
-		if i < 0 || c.full() && cursors[i].block > last {
+		if i < 0 || c.full() && cursors[i].at > last {
 			if err := r.flush(c); err != nil || i < 0 {
 				return err
 			}
 		}
-		at := cursors[i]
-		c.read, c.name = at.stream.read, at.stream.name
-		c.add(at.line, 0)
-		r.after[i], last = at.block, max(last, at.block)
-		if err := r.advance(at, at.block); err != nil {
+		next := cursors[i]
+		c.read, c.name = next.stream.read, next.stream.name
+		c.add(next.line, 0)
+		r.after[i], last = next.at, max(last, next.at)
+		if err := r.advance(next, next.at); err != nil {
 			return fmt.Errorf("read %s: %w", copies[i].key, err)
 		}
 	}
@@ -64,33 +64,28 @@ func (r *hourRun) read(ctx context.Context, copies [len(hourStreams)]*hourCopy) 
 func first(cursors *[len(hourStreams)]*hourCursor) int {
 	next := -1
 	for i, c := range cursors {
-		if c != nil && c.block > 0 && (next < 0 || c.block < cursors[next].block) {
+		if c != nil && c.at > 0 && (next < 0 || c.at < cursors[next].at) {
 			next = i
 		}
 	}
 	return next
 }
 
-// advance goes to the next line whose block is behind another one. A line of no block is left out.
+// advance goes to the next line whose block is behind another one.
 func (r *hourRun) advance(c *hourCursor, after int64) error {
 	for {
-		long := c.tooLong
-		line, err := c.next()
-		r.h.Stats.Malformed.Add(c.tooLong - long)
+		malformed := c.malformed
+		line, err := c.nextBlock()
+		r.h.Stats.Malformed.Add(c.malformed - malformed)
 		if errors.Is(err, io.EOF) {
-			c.line, c.block = nil, 0
+			c.line, c.at = nil, 0
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		block, ok := blockOf(line)
-		if !ok {
-			r.h.Stats.Malformed.Add(1)
-			continue
-		}
-		if block > after {
-			c.line, c.block = line, block
+		if c.block > after {
+			c.line, c.at = line, c.block
 			return nil
 		}
 	}

@@ -188,6 +188,9 @@ func (h *Hours) inOrder(ctx context.Context, sink HoursSink) (read bool, err err
 
 func (h *Hours) readInOrder(ctx context.Context, hour hourFile, copies [len(hourStreams)]*hourCopy, passed []string, old bool, sink HoursSink) error {
 	etags := etagsOf(copies)
+	if old {
+		h.at = h.at.renumbered(copies)
+	}
 	h.at = h.at.reading(etags)
 	run := hourRun{h: h, after: h.at.Blocks, deliver: func(e market.Events, to byStream) error {
 		at := h.at
