@@ -1,6 +1,9 @@
 package market
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Facts are what an account did in a time: an hour, a day, a window, or all time. They are what
 // the columns of the trader table are made of, and they add up: those of any time are the sum of
@@ -106,7 +109,7 @@ func (f *Facts) Merge(o *Facts) {
 	f.Closed.Merge(&o.Closed)
 	f.Perp.Merge(&o.Perp)
 	f.Spot.Merge(&o.Spot)
-	f.Coins = mergeTexts(f.Coins, o.Coins)
+	f.Coins = mergeCoins(f.Coins, o.Coins)
 	f.Placed.Merge(o.Placed)
 	f.Filled.Merge(o.Filled)
 	f.Routed.Merge(&o.Routed)
@@ -115,14 +118,28 @@ func (f *Facts) Merge(o *Facts) {
 	f.Flows.add(o.Flows)
 }
 
-// mergeTexts are the texts of both, each once and in order. It changes neither.
-func mergeTexts(a, b []string) []string {
+// MostCoins bounds the coins that facts name: several times as many as there are perpetuals. Of
+// others no more is known than that they were traded.
+const MostCoins = 2000
+
+// mergeCoins are the coins of both, each once and in order. It changes neither.
+func mergeCoins(a, b []string) []string {
 	if len(b) == 0 {
 		return a
 	}
 	all := slices.Concat(a, b)
 	slices.Sort(all)
-	return slices.Compact(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), MostCoins)]
+}
+
+// addCoin adds a coin. It does not change what it was.
+func addCoin(to []string, coin string) []string {
+	at, has := slices.BinarySearch(to, coin)
+	if has || len(to) == MostCoins {
+		return to
+	}
+	return slices.Insert(slices.Clip(to), at, strings.Clone(coin))
 }
 
 // Fills are those of perpetuals and the others together.

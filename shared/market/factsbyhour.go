@@ -1,10 +1,5 @@
 package market
 
-import (
-	"slices"
-	"strings"
-)
-
 // FactsByHour is what one account did in its hours, by their beginnings in ms; or what is to be
 // added to what is known of them.
 type FactsByHour map[int64]*Facts
@@ -63,8 +58,9 @@ func (h FactsByHour) Fill(f *Fill, order *OrderSeen) {
 	of := func(f *Facts) *FillFacts { return &f.Perp }
 	if IsSpot(f.Coin) {
 		of = func(f *Facts) *FillFacts { return &f.Spot }
-	} else if did := h.at(hour); !slices.Contains(did.Coins, f.Coin) {
-		did.Coins = mergeTexts(did.Coins, []string{strings.Clone(f.Coin)})
+	} else {
+		did := h.at(hour)
+		did.Coins = addCoin(did.Coins, f.Coin)
 	}
 	fills, one := of(h.at(hour)), FillSum{1, f.Notional(), f.feeValue()}
 	if f.Crossed {

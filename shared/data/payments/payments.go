@@ -1,5 +1,6 @@
 // Package payments is the log of funding payments: one immutable row for what an
-// account paid and received at a full hour, with all its coins, found by account.
+// account paid and received at a full hour, with all its coins, found by account. Of more
+// coins than a row can hold there are several rows.
 package payments
 
 import (
@@ -52,14 +53,26 @@ func AppendRows(rows []store.Row, list []market.FundingPayment) []store.Row {
 	})
 	list = slices.CompactFunc(list, func(a, b market.FundingPayment) bool { return sameRow(&a, &b) && a.Coin == b.Coin })
 	for len(list) > 0 {
-		n := 1
+		n, bytes := 1, bytesOf(&list[0])
 		for n < len(list) && sameRow(&list[0], &list[n]) {
+			if bytes += bytesOf(&list[n]); bytes > mostBytes {
+				break
+			}
 			n++
 		}
 		group := list[:n]
 		rows, list = append(rows, row(&group)), list[n:]
 	}
 	return rows
+}
+
+// mostBytes is how many bytes of payments a row has at most: an item of the store has 400 KB.
+const mostBytes = 200 << 10
+
+// bytesOf is how long a payment is in the body of a row at most: what JSON escapes has six bytes.
+func bytesOf(p *market.FundingPayment) int {
+	const members = len(`{"coin":"","usdc":"","szi":"","fundingRate":""},`)
+	return members + 6*len(p.Coin) + len(p.USDC) + len(p.Szi) + len(p.Rate)
 }
 
 func sameRow(a, b *market.FundingPayment) bool {

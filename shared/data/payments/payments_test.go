@@ -1,8 +1,10 @@
 package payments
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +106,32 @@ func TestTheRowsAreTheSameWhateverElseIsInTheList(t *testing.T) {
 	twice := append(events(), events()...)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(twice), func(i, j int) { twice[i], twice[j] = twice[j], twice[i] })
 	check.Equalf(t, want, AppendRows(nil, twice), "twice and in another order")
+}
+
+// A line of a node's file has room for a hundred accounts of so many coins: as many rows that no store
+// takes would stop all that is written beside them.
+func TestNoRowIsLargerThanTheStoreTakes(t *testing.T) {
+	t.Parallel()
+	const amount = "-1234567890123456789012345678.123456789012345678"
+	var list []market.FundingPayment
+	for i := range 5000 {
+		list = append(list, market.FundingPayment{
+			Address: events()[0].Address, Coin: fmt.Sprintf("%s%04d", strings.Repeat("<", market.MaxName-4), i), Time: markettest.Base, USDC: amount, Szi: amount, Rate: amount, Seq: 1,
+		})
+	}
+	log := storetest.Open(t).Log
+	storetest.PutLog(t, log, Name, AppendRows, list...)
+	var got []market.FundingPayment
+	for some := range must.All(t, Window(t.Context(), log, list[0].Address, time.Time{}, time.Time{})) {
+		got = append(got, some...)
+	}
+	for i := range list {
+		list[i].Seq = 0 // which is not stored
+		if err := list[i].Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check.Equal(t, list, got)
 }
 
 func TestPaymentsAreFoundByAccountAndTime(t *testing.T) {

@@ -90,14 +90,16 @@ func (w *writer) hours(from int64, hours market.FactsByHour) {
 	}
 }
 
-// list appends the coins of facts and more of them, to which they are told by their places.
+// list appends the coins of facts and more of them, to which they are told by their places: as many as a
+// row has room for.
 func (w *writer) list(hours market.FactsByHour, more []string) {
 	all := slices.Clone(more)
 	for _, f := range hours {
 		all = append(all, f.Coins...)
 	}
 	slices.Sort(all)
-	w.coins = slices.Compact(all)
+	all = slices.Compact(all)
+	w.coins = all[:min(len(all), market.MostCoins)]
 	w.Length(len(w.coins))
 	for _, coin := range w.coins {
 		w.Text(coin)
@@ -108,8 +110,9 @@ func (w *writer) list(hours market.FactsByHour, more []string) {
 func (w *writer) traded(coins []string) {
 	bits := make([]byte, (len(w.coins)+7)/8)
 	for _, coin := range coins {
-		at, _ := slices.BinarySearch(w.coins, coin)
-		bits[at/8] |= 1 << (at % 8)
+		if at, listed := slices.BinarySearch(w.coins, coin); listed {
+			bits[at/8] |= 1 << (at % 8)
+		}
 	}
 	w.B = append(w.B, bits...)
 }
