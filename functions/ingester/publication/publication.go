@@ -8,8 +8,9 @@
 //
 // [Publisher.Publish] writes new files first and then the manifest, in one request: a crash at any
 // line leaves the version before whole, and files that nobody names. Then it writes the list of the
-// files for other engines, and removes the files that no version of the last while names: who reads
-// the version before goes on.
+// files for other engines, in one request as well, and at last removes the files that no version of the
+// last while names: who reads the version before goes on. Between manifest and list, and where a
+// publication ends there, the list is of the version before, and whole.
 package publication
 
 import (

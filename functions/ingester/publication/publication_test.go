@@ -30,14 +30,18 @@ type memory struct {
 	files  map[string][]byte
 	newest tablefile.Manifest
 	list   []string
-	left   int  // requests until it ends
-	done   bool // whether the request at which it ends is still carried out
+	left   int    // requests until it ends
+	done   bool   // whether the request at which it ends is still carried out
+	after  func() // each request; nil for nothing
 }
 
 var errKilled = errors.New("it was killed")
 
 // request carries out a change, or ends.
 func (m *memory) request(change func() error) error {
+	if m.after != nil {
+		defer m.after()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left--
@@ -216,12 +220,12 @@ func check(t *rapid.T, w *world, m tablefile.Manifest, want map[table.Address]tr
 	}
 }
 
-// latest are each trader's rows of the latest version of the files of a version, as engines find
+// latest are each trader's rows of the latest version of the files in the list, as engines find
 // them that know nothing of manifests.
-func latest(t *rapid.T, w *world, keys []string) map[table.Address]int64 {
+func latest(t *rapid.T, w *world) map[table.Address]int64 {
 	t.Helper()
 	version, pnl := map[table.Address]int64{}, map[table.Address]int64{}
-	for _, key := range keys {
+	for _, key := range w.list {
 		f := must.Get(tablefile.OpenObject(t.Context(), w.memory, tablefile.Named{Key: key, Bytes: int64(len(w.files[key]))}))(t)
 		blocks := must.Get(f.Blocks(t.Context(), "pnl"))(t)
 		of := must.Get(strconv.ParseInt(strings.TrimPrefix(key[:strings.LastIndex(key, "-")], "table/"), 10, 64))(t)
@@ -235,6 +239,29 @@ func latest(t *rapid.T, w *world, keys []string) map[table.Address]int64 {
 	return pnl
 }
 
+// lists reports whether the list is of a version that has these rows, all of them.
+func lists(t *rapid.T, w *world, want map[table.Address]trader) bool {
+	t.Helper()
+	pnl := latest(t, w)
+	for a, of := range want {
+		if got, ok := pnl[a]; !ok || got != of.pnl {
+			return false
+		}
+	}
+	return len(pnl) == len(want)
+}
+
+// checkList holds the list to be of one of some versions.
+func checkList(t *rapid.T, w *world, versions ...map[table.Address]trader) {
+	t.Helper()
+	for _, want := range versions {
+		if lists(t, w, want) {
+			return
+		}
+	}
+	t.Fatalf("the files %v say %v, want one of %v", w.list, latest(t, w), versions)
+}
+
 func TestEachVersionIsTheWholeTable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -246,11 +273,30 @@ func TestEachVersionIsTheWholeTable(t *testing.T) {
 			if before.Version > 0 {
 				check(t, w, before, had) // who reads it still goes on
 			}
-			for a, pnl := range latest(t, w, w.list) {
-				if want := w.want[a].pnl; pnl != want {
-					t.Fatalf("the latest row of %x says %d, want %d", a, pnl, want)
+			checkList(t, w, w.want)
+		}
+	})
+}
+
+// TestWhoReadsTheListSeesAWholeVersionAtAnyTime: until the list is written it is the version before, of
+// which all files stay, though the manifest may name the next one already.
+func TestWhoReadsTheListSeesAWholeVersionAtAnyTime(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		for range rapid.IntRange(1, 4).Draw(t, "versions") {
+			c, want, hot := w.next(t)
+			w.now = w.now.Add(rapid.SampledFrom([]time.Duration{-time.Hour, 5 * time.Minute, 3 * time.Hour}).Draw(t, "pass"))
+			had, before := w.want, w.list
+			w.after = func() {
+				if slices.Equal(w.list, before) {
+					checkList(t, w, had)
+				} else {
+					checkList(t, w, want)
 				}
 			}
+			must.Get(w.publisher.Publish(t.Context(), c))(t)
+			w.want, w.hot = want, hot
 		}
 	})
 }
@@ -263,6 +309,7 @@ func TestAPublicationThatIsKilledLeavesTheTableWhole(t *testing.T) {
 			w.publish(t)
 		}
 		c, want, hot := w.next(t)
+		had := w.want
 		w.left, w.done = rapid.IntRange(1, 8).Draw(t, "requests"), rapid.Bool().Draw(t, "carried out")
 		before := w.newest.Version
 		_, err := w.publisher.Publish(t.Context(), c)
@@ -272,10 +319,12 @@ func TestAPublicationThatIsKilledLeavesTheTableWhole(t *testing.T) {
 			t.Fatal("it says that it was published")
 		}
 		check(t, w, w.newest, w.want)
+		checkList(t, w, had, w.want)
 		w.left = 1 << 30
 		for range 3 {
 			w.publish(t)
 			check(t, w, w.newest, w.want)
+			checkList(t, w, w.want)
 		}
 		for range 2 { // by versions, as the clock may have stood behind
 			w.now = time.UnixMilli(w.newest.Version).Add(3 * time.Hour)

@@ -68,7 +68,7 @@ type Part struct {
 
 // Write writes a part as a file. It fails with a value that a file does not hold.
 func Write(to io.Writer, columns []Column, p *Part) error {
-	w := parquet.NewWriter(to, schema(columns), parquet.DataPageStatistics(true), parquet.PageBufferSize(64<<20), parquet.WriteBufferSize(1<<20))
+	w := parquet.NewWriter(to, Schema(columns), parquet.DataPageStatistics(true), parquet.PageBufferSize(64<<20), parquet.WriteBufferSize(1<<20))
 	writers := w.ColumnWriters()
 	if err := writePart(writers, columns, p); err != nil {
 		return err
@@ -148,8 +148,9 @@ func appendNames(to []parquet.Value, names []string, column int) []parquet.Value
 	return to
 }
 
-// schema is the schema of a file, its columns in their order: a [parquet.Group] would sort them.
-func schema(columns []Column) *parquet.Schema {
+// Schema is the schema of a file: address, version, tier, and its columns in their order, which a
+// [parquet.Group] would sort.
+func Schema(columns []Column) *parquet.Schema {
 	group := parquet.Group{}
 	var order []string
 	packed := func(node parquet.Node, e encoding.Encoding) parquet.Node {
