@@ -240,6 +240,7 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"apiDomain": "a.example.com", "feedsDomain": "a.example.com", "zoneID": "Z", "zoneName": "example.com"}, "must differ"},
 		{map[string]any{"zoneID": "Z"}, "zoneName"},
 		{map[string]any{"budgetUSD": "10"}, "alarmEmail"},
+		{map[string]any{"athena": "true", "athenaGB": "0"}, "athenaGB"},
 		{map[string]any{"restoredTables": "a/b"}, "restoredTables"},
 		{map[string]any{"retention": "fills=90"}, "retention"},
 		{map[string]any{"localS3": "http://127.0.0.1:1"}, "localDynamoDB"},
@@ -452,7 +453,7 @@ func lint(t *testing.T, d *deployment) bool {
 // Read is what the command line gives; an app without any context must do.
 func TestWithoutContextItIsADevelopmentDeploymentThatKeepsItsData(t *testing.T) {
 	s, err := stacks.Read(awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir())}).Node())
-	if err != nil || s.Env != "dev" || !s.Keep || s.IngesterTasks != 2 {
+	if err != nil || s.Env != "dev" || !s.Keep || s.IngesterTasks != 2 || s.Athena {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -43,22 +43,34 @@ func TestEachProgramHasItsRightsAndNoOther(t *testing.T) {
 				continue
 			}
 			fmt.Fprintf(&b, "%s\n", strings.TrimSuffix(id, "Role"))
-			for _, s := range all {
-				if at(s, "Effect") != "Allow" {
-					t.Errorf("%s: %v", id, s)
-				}
-				for _, arn := range listed(at(s, "Resource")) {
-					var actions []string
-					for _, action := range listed(at(s, "Action")) {
-						_, name, _ := strings.Cut(action.(string), ":")
-						actions = append(actions, name)
-					}
-					fmt.Fprintf(&b, "  %-40s %s\n", short(plain(arn)), strings.Join(actions, " "))
-				}
-			}
+			writeRights(t, &b, id, all)
 		}
 	}
+	asking := full.parts["athena"].only(t, "AWS::IAM::ManagedPolicy").Properties
+	b.WriteString("who asks with Athena\n")
+	writeRights(t, &b, "the policy", listed(at(asking, "PolicyDocument", "Statement")))
+	if asking["Roles"] != nil || asking["Users"] != nil || asking["Groups"] != nil {
+		t.Errorf("somebody has the policy unasked: %v", asking)
+	}
 	golden(t, "rights.txt", b.String())
+}
+
+// writeRights writes the statements of somebody's policy, a line for each resource.
+func writeRights(t *testing.T, b *strings.Builder, whose string, statements []any) {
+	t.Helper()
+	for _, s := range statements {
+		if at(s, "Effect") != "Allow" {
+			t.Errorf("%s: %v", whose, s)
+		}
+		for _, arn := range listed(at(s, "Resource")) {
+			var actions []string
+			for _, action := range listed(at(s, "Action")) {
+				_, name, _ := strings.Cut(action.(string), ":")
+				actions = append(actions, name)
+			}
+			fmt.Fprintf(b, "  %-40s %s\n", short(plain(arn)), strings.Join(actions, " "))
+		}
+	}
 }
 
 // The ways in which a role of a program could become more than its rights.

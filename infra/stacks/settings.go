@@ -93,6 +93,11 @@ type Settings struct {
 	// all of the account; 0 is no budget.
 	BudgetUSD int `context:"budgetUSD" default:"0"`
 
+	// Athena adds a Glue database over the archive and the trader table, and a workgroup
+	// of Athena in which a query may read AthenaGB of them, 10^9 bytes each.
+	Athena   bool `context:"athena" default:"false"`
+	AthenaGB int  `context:"athenaGB" default:"10"`
+
 	// Assets is the folder in which make package puts the programs.
 	Assets string `context:"assets" default:"../bin"`
 	// LocalDynamoDB, LocalS3 and LocalViews are the endpoints and the bucket of
@@ -218,6 +223,8 @@ func (s *Settings) check() error {
 		return fmt.Errorf("settings zoneID and zoneName: need each other")
 	case s.BudgetUSD > 0 && s.AlarmEmail == "":
 		return fmt.Errorf("setting budgetUSD: needs alarmEmail to warn somebody")
+	case s.AthenaGB < 1:
+		return fmt.Errorf("setting athenaGB: must be at least 1, as a query that may read nothing answers nothing")
 	case s.IngesterTasks < 1:
 		return fmt.Errorf("setting ingesterTasks: must be at least 1, as nothing else writes market data")
 	case !nameList.MatchString(s.Domains):

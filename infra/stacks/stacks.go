@@ -1,12 +1,13 @@
 // Package stacks is everything that a deployment of Quotary consists of.
 //
-// [Build] makes five stacks from [Settings]:
+// [Build] makes five stacks from [Settings], and a sixth where it is asked for:
 //
 //	<name>-data      tables, bucket of views, the key that wraps data keys, the first of these
 //	<name>-api       the REST API with its functions and the authorizer
 //	<name>-feeds     the four WebSocket APIs with their function
 //	<name>-ingester  the program that follows the sources, on Fargate or beside nodes
 //	<name>-watch     dashboard, alarms, budget
+//	<name>-athena    tables over the archive and the trader table for Athena, with the setting athena
 //
 // They know each other by names, which all begin with <name>-, and hardly by
 // references: a stack can be deployed, rolled back or replaced without its
@@ -56,6 +57,9 @@ func Build(app awscdk.App, s Settings) error {
 	ingester := b.ingester(app)
 	for _, needed := range ingesterNeeds {
 		ingester.AddStackDependency(needed, nil)
+	}
+	if b.Athena {
+		b.athena(app).AddStackDependency(data, nil)
 	}
 	watch := b.watch(app)
 	watch.AddStackDependency(api, nil)

@@ -28,7 +28,7 @@ var full *deployment
 // deployment is what a synthesis wrote.
 type deployment struct {
 	dir   string
-	parts map[string]*template // data, api, feeds, ingester, watch
+	parts map[string]*template // data, api, feeds, ingester, watch, athena
 }
 
 type template struct {
@@ -76,7 +76,7 @@ func everything(dir string) map[string]any {
 		panic(err)
 	}
 	return map[string]any{
-		"env": "prod", "assets": assets, "wafRate": "12000", "alarmEmail": "operator@example.com", "budgetUSD": "500", "retention": "fills=90d,orders=30d",
+		"env": "prod", "assets": assets, "wafRate": "12000", "alarmEmail": "operator@example.com", "budgetUSD": "500", "retention": "fills=90d,orders=30d", "athena": "true",
 		"apiDomain": "api.example.com", "feedsDomain": "feeds.example.com", "zoneID": "Z123", "zoneName": "example.com",
 	}
 }
