@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -73,25 +74,35 @@ func (v *Views) Publish(ctx context.Context, name string, body []byte) error {
 	if len(body) > v.limit {
 		return fmt.Errorf("publish view %s: %w: it has %d bytes, more than %d", name, ErrInvalid, len(body), v.limit)
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	put := &s3.PutObjectInput{
-		Bucket:          &v.bucket,
+	if err := v.put(ctx, &s3.PutObjectInput{
 		Key:             viewKey(name),
 		Body:            bytes.NewReader(v.zip.EncodeAll(body, nil)),
 		ContentType:     aws.String("application/json"),
 		ContentEncoding: aws.String("zstd"),
-	}
-	var err error
-	if v.owner != nil {
-		err = v.replace(ctx, put)
-	} else {
-		_, err = v.objects.PutObject(ctx, put)
-	}
-	if err != nil {
+	}); err != nil {
 		return fmt.Errorf("publish view %s: %w", name, err)
 	}
 	return nil
+}
+
+// PublishText replaces a text of the bucket as Publish does a view, for readers that know nothing of
+// views: it lies under a key of its own as it is.
+func (v *Views) PublishText(ctx context.Context, key, text string) error {
+	if err := v.put(ctx, &s3.PutObjectInput{Key: &key, Body: strings.NewReader(text), ContentType: aws.String("text/plain")}); err != nil {
+		return fmt.Errorf("publish %s: %w", key, err)
+	}
+	return nil
+}
+
+func (v *Views) put(ctx context.Context, put *s3.PutObjectInput) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	put.Bucket = &v.bucket
+	if v.owner != nil {
+		return v.replace(ctx, put)
+	}
+	_, err := v.objects.PutObject(ctx, put)
+	return err
 }
 
 // Fetch returns the view and its ETag. When the view still has the given ETag

@@ -16,12 +16,12 @@ import (
 	"quotary/shared/table/tablefile"
 )
 
-// Bucket is a [Store] in a bucket. The manifest is a view, so that who publishes no longer cannot
-// replace it ([store.Views.Owned]).
+// Bucket is a [Store] in a bucket. Manifest and list are written as views are, so that who publishes no
+// longer cannot replace them ([store.Views.Owned]).
 type Bucket struct {
 	tablefile.Bucket
 	Objects Objects
-	Views   *store.Views
+	Views   *store.Views // of the same bucket
 	Newest  store.ViewType[tablefile.Manifest]
 	ListKey string // of the list of files: a symlink manifest as Hive has them
 }
@@ -81,12 +81,9 @@ func (b *Bucket) Replace(ctx context.Context, m tablefile.Manifest) error {
 
 // List implements [Store]: a line for each file, as engines name it.
 func (b *Bucket) List(ctx context.Context, keys []string) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
 	var lines strings.Builder
 	for _, key := range keys {
 		fmt.Fprintf(&lines, "s3://%s/%s\n", b.Name, key)
 	}
-	_, err := b.Objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: &b.ListKey, Body: strings.NewReader(lines.String()), ContentType: aws.String("text/plain")})
-	return err
+	return b.Views.PublishText(ctx, b.ListKey, lines.String())
 }

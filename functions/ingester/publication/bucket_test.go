@@ -1,6 +1,8 @@
 package publication_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -34,6 +36,11 @@ func TestATableInABucketIsPublishedAndRead(t *testing.T) {
 	list := must.Get(io.ReadAll(must.Get(client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &name, Key: &key}))(t).Body))(t)
 	if want := "s3://" + name + "/table/files/1700000000000-cold.parquet\ns3://" + name + "/table/files/1700000000000-hot.parquet\n"; string(list) != want {
 		t.Errorf("other engines are told of %q, want %q", list, want)
+	}
+	late, lost := *bucket, errors.New("lost")
+	late.Views = views.Owned(func(context.Context) error { return lost })
+	if err := late.List(t.Context(), []string{"table/files/of-long-ago"}); !errors.Is(err, lost) {
+		t.Errorf("who publishes no longer writes the list, %v", err)
 	}
 	now = now.Add(5 * time.Hour) // by when the hot file of before is left, and then nobody reads it
 	for range 2 {

@@ -53,7 +53,8 @@ type Store interface {
 	Manifest(ctx context.Context) (tablefile.Manifest, error)
 	// Replace writes the manifest, unless somebody else publishes by now.
 	Replace(ctx context.Context, m tablefile.Manifest) error
-	// List writes the keys of a version for engines that do not know manifests.
+	// List writes the keys of a version for engines that do not know manifests, unless somebody else
+	// publishes by now.
 	List(ctx context.Context, keys []string) error
 }
 
