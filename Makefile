@@ -113,7 +113,7 @@ package synth diff deploy sam-local sam-check:
 # with the sample events. Golden answers of handlers are not generated: go test -update in
 # their folder accepts them.
 generate: tools build ## write all that is generated from the catalog and what is counted
-	@go test -count=1 ./shared/catalog ./shared/traderfields ./shared/traderquery -update
+	@go test -count=1 ./shared/catalog ./shared/traderfields ./shared/traderquery ./functions/ingester/gluetables -update
 	@$(MAKE) --no-print-directory openapi
 	@go test -count=1 $$(grep -rl --include='*_test.go' 'droptest\.' shared/data | sed 's,^,./,; s,/[^/]*$$,,' | sort -u) -update
 	@$(GOTEST) -count=1 ./events -run 'Samples|TestCostsOfRequests|Dearest' -update

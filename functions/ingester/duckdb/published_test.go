@@ -157,6 +157,9 @@ func counted(t *testing.T, db *sql.DB, m *mirror, questions map[string][]string)
 	return best, rowsOf(t, db, "SELECT count(*)::VARCHAR, count(DISTINCT address)::VARCHAR FROM quotary_prod.traders")[0]
 }
 
+// hiveTypes replaces types of DuckDB by those of Hive.
+var hiveTypes = strings.NewReplacer("VARCHAR[]", "array<string>", "VARCHAR", "string", "BLOB", "binary", "BIGINT", "bigint", "DECIMAL", "decimal", "TIMESTAMP WITH TIME ZONE", "timestamp")
+
 func TestTheQuestionsOfTheGuideCountEachTraderOnceAtAnyTimeOfAPublication(t *testing.T) {
 	client, bucket := storetest.S3(t)
 	m := &mirror{Client: client, bucket: bucket, folder: t.TempDir(), after: func() {}}
@@ -213,6 +216,14 @@ func TestTheQuestionsOfTheGuideCountEachTraderOnceAtAnyTimeOfAPublication(t *tes
 		m.after()
 		before, wasHot = next, hot
 		now = now.Add(40 * time.Minute)
+	}
+	table, read := must.Get(gluetables.TraderRows())(t), []gluetables.Column(nil)
+	for _, column := range rowsOf(t, db, "SELECT lower(column_name) || '=' || column_type FROM (DESCRIBE quotary_prod.trader_rows)") {
+		name, of, _ := strings.Cut(column, "=")
+		read = append(read, gluetables.Column{Name: name, Type: hiveTypes.Replace(of)})
+	}
+	if diff := cmp.Diff(table.Columns, read); diff != "" {
+		t.Errorf("the files have other columns than the table of Glue: %s", diff)
 	}
 	if overlays != 4 {
 		t.Errorf("%d versions had an overlay", overlays)

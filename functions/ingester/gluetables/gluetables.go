@@ -1,6 +1,5 @@
-// Package gluetables describes the Parquet files that the ingester writes as tables of a Glue database, so
-// that Athena, Spark and whatever else reads that catalog can ask them: the archive of each dataset, and
-// the trader table. Names and types of columns are those of the schemas with which files are written.
+// Package gluetables describes the Parquet files that the ingester writes as tables of a Glue database for
+// Athena: the archive of each dataset, and the trader table. Names and types of columns are those of the schemas with which files are written.
 package gluetables
 
 import (
