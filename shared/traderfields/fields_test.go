@@ -2,7 +2,6 @@ package traderfields_test
 
 import (
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"quotary/shared/table"
 	"quotary/shared/testing/must"
 	"quotary/shared/traderfields"
+	"quotary/shared/traderfields/fieldstest"
 )
 
 // Fields as clients ask for them, by groups with the periods that they have.
@@ -170,22 +170,8 @@ func from(p traderfields.Period) int64 {
 // of whole numbers. A field without a formula here fails, and a formula without a field.
 func TestEveryColumnIsWhatTheEventsThemselvesComeTo(t *testing.T) {
 	t.Parallel()
-	names := map[string]bool{}
-	for _, f := range traderfields.Fields {
-		if f.Missing != "" {
-			continue
-		}
-		if names[f.Name] = true; formulas[f.Name] == nil {
-			t.Errorf("%s has no check", f.Name)
-		}
-	}
-	for name := range formulas {
-		if !names[name] {
-			t.Errorf("%s is checked, and no field", name)
-		}
-	}
-	if t.Failed() {
-		return
+	if names := fieldstest.Unchecked(); len(names) > 0 {
+		t.Fatalf("fields without a check, or checks without a field: %v", names)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		d := markettest.DidAtMost(rapid.SampledFrom([]int{1, 5, 15}).Draw(t, "most"), times).Draw(t, "deeds")
@@ -198,13 +184,13 @@ func TestEveryColumnIsWhatTheEventsThemselvesComeTo(t *testing.T) {
 			delete(marks, "@230")
 		}
 		trader.Holds = new(account.Summary(markets, marks, now))
+		held := fieldstest.HeldBy(&account, markets, marks, now)
 		for _, c := range traderfields.Columns() {
 			part := d.Within(from(c.Period), now)
-			want, known := formulas[c.Field.Name](&events{&part, curve, from(c.Period), &account, marks})
-			units, fits := unitsOf(want, known, c.Field.Scale)
+			want, known := fieldstest.Figure(c, &fieldstest.Events{Deeds: part, Curve: curve, From: from(c.Period), Hour: now, Holds: held})
 			got, ok := c.Field.Figure(trader, c.Period)
-			if ok != fits || ok && got != units {
-				t.Fatalf("%s is %d (known %t), want %d (known %t): %s", c.Name(), got, ok, units, fits, c.Field.Formula)
+			if ok != known || ok && got != want {
+				t.Fatalf("%s is %d (known %t), want %d (known %t): %s", c.Name(), got, ok, want, known, c.Field.Formula)
 			}
 		}
 	})
@@ -228,30 +214,6 @@ func TestEveryColumnIsAFigureOfSomeEvents(t *testing.T) {
 	for _, c := range left {
 		t.Errorf("%s was never anything but 0", c.Name())
 	}
-}
-
-// unitsOf is a fraction in units, rounded half away from zero; fits is false of what is not known or
-// has more than 18 digits.
-func unitsOf(x *big.Rat, known bool, scale int) (units int64, fits bool) {
-	if !known {
-		return 0, false
-	}
-	x = new(big.Rat).Mul(x, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)))
-	x = rounded(x)
-	if n := x.Num(); x.IsInt() && n.IsInt64() && len(new(big.Int).Abs(n).String()) <= 18 {
-		return n.Int64(), true
-	}
-	return 0, false
-}
-
-// rounded is the whole number that is nearest, of two the one farther from zero.
-func rounded(x *big.Rat) *big.Rat {
-	twice := new(big.Int).Mul(new(big.Int).Abs(x.Num()), big.NewInt(2))
-	twice.Add(twice, x.Denom()).Quo(twice, new(big.Int).Mul(x.Denom(), big.NewInt(2)))
-	if x.Sign() < 0 {
-		twice.Neg(twice)
-	}
-	return new(big.Rat).SetInt(twice)
 }
 
 func TestAFigureOfMoreThan18DigitsIsNotKnown(t *testing.T) {

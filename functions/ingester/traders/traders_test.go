@@ -1,7 +1,6 @@
 package traders_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -16,9 +15,9 @@ import (
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/contexts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/traderfacts"
-	"quotary/shared/data/traders"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
@@ -182,25 +181,12 @@ func (w *world) trader(a *account) *traderfields.Trader {
 	return of
 }
 
-// rows reads the table: each row of each trader, as other engines find it too.
+// rows reads the table: each row of each trader.
 func (w *world) rows() map[table.Address]tablefile.Row {
 	w.t.Helper()
-	newest := traders.Newest.Open(w.Views, time.Now)
-	r := tablefile.NewReader(traders.Columns(), func(ctx context.Context) (tablefile.Manifest, error) { return newest.Get(ctx) }, &tablefile.Bucket{Client: w.Objects, Name: w.Bucket}, 1<<26)
-	var show []int
-	for i := range traderfields.Columns() {
-		show = append(show, i)
-	}
-	a := must.Get(r.Ask(w.t.Context(), &table.Query{Unordered: true, Limit: len(w.accounts) + 1}, show))(w.t)
-	if a.Version != w.ms {
-		w.t.Fatalf("the newest version is of %d, want %d", a.Version, w.ms)
-	}
-	rows := map[table.Address]tablefile.Row{}
-	for _, row := range a.Rows {
-		if _, twice := rows[row.Address]; twice {
-			w.t.Fatalf("%s has two rows", market.AddressOf(row.Address))
-		}
-		rows[row.Address] = row
+	version, rows := datatest.ReadTraders(w.t, datatest.OpenTraders(w.Views, w.Objects, w.Bucket))
+	if version != w.ms {
+		w.t.Fatalf("the newest version is of %d, want %d", version, w.ms)
 	}
 	return rows
 }

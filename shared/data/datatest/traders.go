@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -27,6 +28,31 @@ func PublishTraders(t testing.TB, client *s3.Client, bucket string, version int6
 	file := tablefile.Named{Key: fmt.Sprintf("%s%d-hot.parquet", traders.Prefix, version), Bytes: int64(len(body))}
 	must.Get(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &file.Key, Body: bytes.NewReader(body)}))(t)
 	storetest.Publish(t, store.NewViews(client, bucket), traders.Newest, tablefile.Manifest{Version: version, Files: []tablefile.Named{file}})
+}
+
+// OpenTraders opens the table of traders.
+func OpenTraders(views *store.Views, client *s3.Client, bucket string) *tablefile.Reader {
+	newest := traders.Newest.Open(views, time.Now)
+	return tablefile.NewReader(traders.Columns(), newest.Get, &tablefile.Bucket{Client: client, Name: bucket}, 1<<26)
+}
+
+// ReadTraders reads the newest version of the table: the row of each trader with all figures, in the order
+// of [traderfields.Columns].
+func ReadTraders(t testing.TB, r *tablefile.Reader) (version int64, rows map[table.Address]tablefile.Row) {
+	t.Helper()
+	var show []int
+	for i := range traderfields.Columns() {
+		show = append(show, i)
+	}
+	a := must.Get(r.Ask(t.Context(), &table.Query{Unordered: true, Limit: 1 << 20}, show))(t)
+	rows = map[table.Address]tablefile.Row{}
+	for _, row := range a.Rows {
+		if _, twice := rows[row.Address]; twice {
+			t.Fatalf("%s has two rows", market.AddressOf(row.Address))
+		}
+		rows[row.Address] = row
+	}
+	return a.Version, rows
 }
 
 // Traders are made-up ones with the addresses 1 to n, the same for the same numbers, as of a time, ms.

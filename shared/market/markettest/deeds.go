@@ -46,7 +46,7 @@ func DidAtMost(most int, times *rapid.Generator[int64]) *rapid.Generator[Deeds] 
 			d.Orders = append(d.Orders, o)
 		}
 		for range list.Draw(t, "flows") {
-			one := market.Flow{Time: times.Draw(t, "moved"), FlowSum: market.FlowSum{Perp: Amount().Draw(t, "perp")}}
+			one := market.Flow{Time: times.Draw(t, "moved"), FlowSum: market.FlowSum{Count: 1, Perp: Amount().Draw(t, "perp")}}
 			if rapid.Bool().Draw(t, "between the parts") {
 				one.Spot = one.Perp.Neg()
 			}

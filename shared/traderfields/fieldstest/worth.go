@@ -1,4 +1,4 @@
-package traderfields_test
+package fieldstest
 
 import (
 	"math/big"
@@ -25,15 +25,15 @@ func bothParts(p *market.CurvePoint) (worth, in *big.Rat, known bool) {
 
 // ends are the first and the last point of the period: the first is known when it begins, or as
 // soon as one is.
-func (e *events) ends(of value) (first, last *market.CurvePoint, known bool) {
-	for i := range e.curve {
-		p := &e.curve[i]
-		if p.Time > now {
+func (e *Events) ends(of value) (first, last *market.CurvePoint, known bool) {
+	for i := range e.Curve {
+		p := &e.Curve[i]
+		if p.Time > e.Hour {
 			break
 		}
 		last = p
 		_, _, known := of(p)
-		if p.Time <= e.from {
+		if p.Time <= e.From {
 			if first = nil; known {
 				first = p
 			}
@@ -50,7 +50,7 @@ func (e *events) ends(of value) (first, last *market.CurvePoint, known bool) {
 
 // atEnds makes a formula of the two values and of what had come in until them.
 func atEnds(of value, with func(first, last, firstIn, lastIn *big.Rat) *big.Rat) formula {
-	return func(e *events) (*big.Rat, bool) {
+	return func(e *Events) (*big.Rat, bool) {
 		first, last, known := e.ends(of)
 		if !known {
 			return nil, false
@@ -84,10 +84,10 @@ type fall struct {
 	part      *big.Rat
 }
 
-func (e *events) fall() (f fall, known bool) {
+func (e *Events) fall() (f fall, known bool) {
 	var points []*market.CurvePoint
-	for i := range e.curve {
-		if p := &e.curve[i]; p.Time >= e.from && p.Time <= now && !p.Perp.Unknown {
+	for i := range e.Curve {
+		if p := &e.Curve[i]; p.Time >= e.From && p.Time <= e.Hour && !p.Perp.Unknown {
 			points = append(points, p)
 		}
 	}
@@ -116,7 +116,7 @@ func (e *events) fall() (f fall, known bool) {
 
 func drawdownFormulas() map[string]formula {
 	of := func(figure func(fall) *big.Rat) formula {
-		return func(e *events) (*big.Rat, bool) {
+		return func(e *Events) (*big.Rat, bool) {
 			f, known := e.fall()
 			if !known {
 				return nil, false

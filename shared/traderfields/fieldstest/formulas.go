@@ -1,24 +1,78 @@
-package traderfields_test
+// Package fieldstest works out every figure of traders from the events themselves, by formulas of its
+// own in fractions that are exact, and by nothing of what the fields are made with: with these formulas
+// tests compare fields of drawn events, and the table that is published of a venue.
+package fieldstest
 
 import (
 	"math/big"
 	"slices"
+	"strings"
 
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/traderfields"
 )
 
-// events are those of one period. What follows from them is worked out here from the events alone,
-// in fractions that are exact, and by nothing of what the fields are made with.
-type events struct {
-	*markettest.Deeds
-	curve market.Curve
-	from  int64 // ms
-	holds *market.Account
-	marks market.Marks
+// Events are what there is of a trader in one period.
+type Events struct {
+	markettest.Deeds              // of the period alone
+	Curve            market.Curve // all of it
+	From, Hour       int64        // ms: the first and the last full hour at which the curve counts
+	Holds            *Held        // what is held now; nil where nothing is known of it
 }
 
-type formula func(*events) (*big.Rat, bool)
+// Figure is what a column comes to, in its units; known is false where it is not known. It panics for
+// a column without a formula here, see [Unchecked].
+func Figure(c traderfields.Column, e *Events) (units int64, known bool) {
+	x, known := formulas[c.Field.Name](e)
+	return unitsOf(x, known, c.Field.Scale)
+}
+
+// Unchecked are the names of the fields that have no formula here, and of the formulas that are of no
+// field.
+func Unchecked() (names []string) {
+	fields := map[string]bool{}
+	for _, c := range traderfields.Columns() {
+		fields[c.Field.Name] = true
+	}
+	for name := range fields {
+		if formulas[name] == nil {
+			names = append(names, name)
+		}
+	}
+	for name := range formulas {
+		if !fields[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unitsOf is a fraction in units, rounded half away from zero; fits is false of what is not known or
+// has more than 18 digits.
+func unitsOf(x *big.Rat, known bool, scale int) (units int64, fits bool) {
+	if !known {
+		return 0, false
+	}
+	x = rounded(mul(x, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))))
+	if n := x.Num(); x.IsInt() && n.IsInt64() && len(new(big.Int).Abs(n).String()) <= 18 {
+		return n.Int64(), true
+	}
+	return 0, false
+}
+
+// rounded is the whole number that is nearest, of two the one farther from zero.
+func rounded(x *big.Rat) *big.Rat {
+	twice := new(big.Int).Mul(new(big.Int).Abs(x.Num()), big.NewInt(2))
+	twice.Add(twice, x.Denom()).Quo(twice, new(big.Int).Mul(x.Denom(), big.NewInt(2)))
+	if x.Sign() < 0 {
+		twice.Neg(twice)
+	}
+	return new(big.Rat).SetInt(twice)
+}
+
+type formula func(*Events) (*big.Rat, bool)
 
 func rat(text string) *big.Rat {
 	x, ok := new(big.Rat).SetString(text)
@@ -81,7 +135,7 @@ func won(t *trade) bool   { return t.Pnl.Sign() > 0 }
 func lost(t *trade) bool  { return t.Pnl.Sign() < 0 }
 
 // trades is something of each completed trade that passes all filters.
-func (e *events) trades(value func(*trade) *big.Rat, filters ...func(*trade) bool) (list []*big.Rat) {
+func (e *Events) trades(value func(*trade) *big.Rat, filters ...func(*trade) bool) (list []*big.Rat) {
 	for i := range e.Trades {
 		t := &e.Trades[i]
 		if !slices.ContainsFunc(filters, func(passes func(*trade) bool) bool { return !passes(t) }) {
@@ -114,15 +168,15 @@ func orders(which func(*trade) int64) func(*trade) *big.Rat {
 // Shapes of formulas over completed trades.
 
 func numberOf(filters ...func(*trade) bool) formula {
-	return func(e *events) (*big.Rat, bool) { return whole(len(e.trades(pnl, filters...))), true }
+	return func(e *Events) (*big.Rat, bool) { return whole(len(e.trades(pnl, filters...))), true }
 }
 
 func pnlOf(filters ...func(*trade) bool) formula {
-	return func(e *events) (*big.Rat, bool) { return total(e.trades(pnl, filters...)), true }
+	return func(e *Events) (*big.Rat, bool) { return total(e.trades(pnl, filters...)), true }
 }
 
 func share(times int, of, among func(*trade) bool) formula {
-	return func(e *events) (*big.Rat, bool) {
+	return func(e *Events) (*big.Rat, bool) {
 		return quotient(whole(times*len(e.trades(pnl, of, among))), whole(len(e.trades(pnl, among))))
 	}
 }
@@ -130,7 +184,7 @@ func share(times int, of, among func(*trade) bool) formula {
 func anyTrade(*trade) bool { return true }
 
 func over(list func([]*big.Rat) (*big.Rat, bool), value func(*trade) *big.Rat, filters ...func(*trade) bool) formula {
-	return func(e *events) (*big.Rat, bool) { return list(e.trades(value, filters...)) }
+	return func(e *Events) (*big.Rat, bool) { return list(e.trades(value, filters...)) }
 }
 
 type fill = market.Fill
@@ -156,7 +210,11 @@ func paid(f *fill) *big.Rat {
 	return rat(f.Fee)
 }
 
-func perp(f *fill) bool  { return f.Coin == "BTC" || f.Coin == "xyz:GOLD" }
+// perp reports whether a fill is of a perpetual: pairs of tokens and outcomes have other names.
+func perp(f *fill) bool {
+	return !strings.HasPrefix(f.Coin, "@") && !strings.HasPrefix(f.Coin, "#") && !strings.Contains(f.Coin, "/")
+}
+
 func every(*fill) bool   { return true }
 func maker(f *fill) bool { return !f.Crossed }
 func taker(f *fill) bool { return f.Crossed }
@@ -173,7 +231,7 @@ func once[K comparable](fills []fill, key func(*fill) K, filters ...func(*fill) 
 
 func oid(f *fill) int64 { return f.Oid }
 
-func (e *events) fillsOf(value func(*fill) *big.Rat, filters ...func(*fill) bool) *big.Rat {
+func (e *Events) fillsOf(value func(*fill) *big.Rat, filters ...func(*fill) bool) *big.Rat {
 	return total(each(e.Fills, value, filters...))
 }
 
@@ -182,17 +240,17 @@ func one(*fill) *big.Rat { return whole(1) }
 // fillFormulas are those of fills with a prefix of the names.
 func fillFormulas(prefix string, kind func(*fill) bool) map[string]formula {
 	sum := func(value func(*fill) *big.Rat, filters ...func(*fill) bool) formula {
-		return func(e *events) (*big.Rat, bool) { return e.fillsOf(value, append(filters, kind)...), true }
+		return func(e *Events) (*big.Rat, bool) { return e.fillsOf(value, append(filters, kind)...), true }
 	}
 	ratio := func(a, b formula) formula {
-		return func(e *events) (*big.Rat, bool) {
+		return func(e *Events) (*big.Rat, bool) {
 			x, _ := a(e)
 			y, _ := b(e)
 			return quotient(x, y)
 		}
 	}
 	return map[string]formula{
-		prefix + "Orders":        func(e *events) (*big.Rat, bool) { return once(e.Fills, oid, kind), true },
+		prefix + "Orders":        func(e *Events) (*big.Rat, bool) { return once(e.Fills, oid, kind), true },
 		prefix + "Fills":         sum(one),
 		prefix + "FilledVal":     sum(worth),
 		prefix + "Fee":           sum(paid),
@@ -211,7 +269,7 @@ func fillFormulas(prefix string, kind func(*fill) bool) map[string]formula {
 }
 
 // closedByForce are fills that liquidated the account in a perpetual, also those that are no trades.
-func (e *events) closedByForce(value func(*fill) *big.Rat, sides ...market.Side) (sum *big.Rat, oids map[int64]bool) {
+func (e *Events) closedByForce(value func(*fill) *big.Rat, sides ...market.Side) (sum *big.Rat, oids map[int64]bool) {
 	sum, oids = new(big.Rat), map[int64]bool{}
 	for i := range e.Fills {
 		f := &e.Fills[i]
@@ -227,15 +285,15 @@ func (e *events) closedByForce(value func(*fill) *big.Rat, sides ...market.Side)
 func liquidationFormulas(orders, filled, earned string, sides ...market.Side) map[string]formula {
 	realized := func(f *fill) *big.Rat { return rat(f.ClosedPnl) }
 	return map[string]formula{
-		orders: func(e *events) (*big.Rat, bool) {
+		orders: func(e *Events) (*big.Rat, bool) {
 			_, oids := e.closedByForce(worth, sides...)
 			return whole(len(oids)), true
 		},
-		filled: func(e *events) (*big.Rat, bool) {
+		filled: func(e *Events) (*big.Rat, bool) {
 			sum, _ := e.closedByForce(worth, sides...)
 			return sum, true
 		},
-		earned: func(e *events) (*big.Rat, bool) {
+		earned: func(e *Events) (*big.Rat, bool) {
 			sum, _ := e.closedByForce(realized, sides...)
 			return sum, true
 		},
@@ -252,15 +310,15 @@ func at(list []market.OrderStatus, time func(*market.OrderStatus) int64, filled 
 	return ms
 }
 
-func (e *events) placed() []*big.Rat {
+func (e *Events) placed() []*big.Rat {
 	return at(e.Placed, func(o *market.OrderStatus) int64 { return o.Timestamp }, false)
 }
 
-func (e *events) filled() []*big.Rat {
+func (e *Events) filled() []*big.Rat {
 	return at(e.Orders, func(o *market.OrderStatus) int64 { return o.Time }, true)
 }
 
-func (e *events) moved(value func(*market.Flow) *big.Rat) (*big.Rat, bool) {
+func (e *Events) moved(value func(*market.Flow) *big.Rat) (*big.Rat, bool) {
 	sum := new(big.Rat)
 	for i := range e.Flows {
 		if f := &e.Flows[i]; !f.Perp.IsZero() || !f.Spot.IsZero() {
@@ -271,7 +329,7 @@ func (e *events) moved(value func(*market.Flow) *big.Rat) (*big.Rat, bool) {
 }
 
 // sharpe is the mean over the deviation, with the root to a thousand bits.
-func sharpe(e *events) (*big.Rat, bool) {
+func sharpe(e *Events) (*big.Rat, bool) {
 	rates := e.trades(rate, valued)
 	if len(rates) < 2 {
 		return nil, false
@@ -331,18 +389,18 @@ var formulas = merged(map[string]formula{
 	"avgProfit":           over(average, pnl, won),
 	"avgMargin":           over(average, margin, levered),
 	"avgPv":               over(average, func(t *trade) *big.Rat { return of(t.MaxValue) }),
-	"maxGrossProfitRate": func(e *events) (*big.Rat, bool) {
+	"maxGrossProfitRate": func(e *Events) (*big.Rat, bool) {
 		x, ok := greatest(e.trades(rate, valued))
 		return x, ok && x.Sign() > 0
 	},
-	"maxGrossLossRate": func(e *events) (*big.Rat, bool) {
+	"maxGrossLossRate": func(e *Events) (*big.Rat, bool) {
 		x, ok := least(e.trades(rate, valued))
 		return x, ok && x.Sign() < 0
 	},
-	"profitFactor": func(e *events) (*big.Rat, bool) {
+	"profitFactor": func(e *Events) (*big.Rat, bool) {
 		return quotient(total(e.trades(pnl, won)), new(big.Rat).Neg(total(e.trades(pnl, lost))))
 	},
-	"riskRewardRatio": func(e *events) (*big.Rat, bool) {
+	"riskRewardRatio": func(e *Events) (*big.Rat, bool) {
 		loss, known := average(e.trades(pnl, lost))
 		profit, _ := average(e.trades(pnl, won))
 		switch {
@@ -354,36 +412,36 @@ var formulas = merged(map[string]formula{
 		return quotient(profit, loss.Neg(loss))
 	},
 	"sharpe": sharpe,
-	"totalRoi": func(e *events) (*big.Rat, bool) {
+	"totalRoi": func(e *Events) (*big.Rat, bool) {
 		return quotient(total(e.trades(pnl, levered)), total(e.trades(margin, levered)))
 	},
 
-	"oaFirstOrderAt": func(e *events) (*big.Rat, bool) { return least(e.placed()) },
-	"oaLastOrderAt":  func(e *events) (*big.Rat, bool) { return greatest(e.placed()) },
-	"oaOrderCount":   func(e *events) (*big.Rat, bool) { return whole(len(e.placed())), true },
-	"foFirstOrderAt": func(e *events) (*big.Rat, bool) { return least(e.filled()) },
-	"foLastOrderAt":  func(e *events) (*big.Rat, bool) { return greatest(e.filled()) },
-	"foOrderCount":   func(e *events) (*big.Rat, bool) { return whole(len(e.filled())), true },
+	"oaFirstOrderAt": func(e *Events) (*big.Rat, bool) { return least(e.placed()) },
+	"oaLastOrderAt":  func(e *Events) (*big.Rat, bool) { return greatest(e.placed()) },
+	"oaOrderCount":   func(e *Events) (*big.Rat, bool) { return whole(len(e.placed())), true },
+	"foFirstOrderAt": func(e *Events) (*big.Rat, bool) { return least(e.filled()) },
+	"foLastOrderAt":  func(e *Events) (*big.Rat, bool) { return greatest(e.filled()) },
+	"foOrderCount":   func(e *Events) (*big.Rat, bool) { return whole(len(e.filled())), true },
 
-	"fbTraders": func(e *events) (*big.Rat, bool) {
+	"fbTraders": func(e *Events) (*big.Rat, bool) {
 		return once(e.Routed, func(f *fill) string { return f.Address }), true
 	},
-	"fbOrdersCount": func(e *events) (*big.Rat, bool) {
+	"fbOrdersCount": func(e *Events) (*big.Rat, bool) {
 		return once(e.Routed, func(f *fill) any { return [2]any{f.Address, f.Oid} }), true
 	},
-	"fbTradeAmount": func(e *events) (*big.Rat, bool) { return total(each(e.Routed, worth)), true },
-	"fbFee":         func(e *events) (*big.Rat, bool) { return total(each(e.Routed, paid)), true },
-	"fbBuilderFee": func(e *events) (*big.Rat, bool) {
+	"fbTradeAmount": func(e *Events) (*big.Rat, bool) { return total(each(e.Routed, worth)), true },
+	"fbFee":         func(e *Events) (*big.Rat, bool) { return total(each(e.Routed, paid)), true },
+	"fbBuilderFee": func(e *Events) (*big.Rat, bool) {
 		return total(each(e.Routed, func(f *fill) *big.Rat { return rat(f.BuilderFee) }, func(f *fill) bool { return f.BuilderFee != "" })), true
 	},
 
-	"nfRecordCount": func(e *events) (*big.Rat, bool) {
-		return e.moved(func(*market.Flow) *big.Rat { return whole(1) })
+	"nfRecordCount": func(e *Events) (*big.Rat, bool) {
+		return e.moved(func(f *market.Flow) *big.Rat { return new(big.Rat).SetInt64(f.Count) })
 	},
-	"nfNetSpotIn": func(e *events) (*big.Rat, bool) {
+	"nfNetSpotIn": func(e *Events) (*big.Rat, bool) {
 		return e.moved(func(f *market.Flow) *big.Rat { return of(f.Spot) })
 	},
-	"nfNetPerpIn": func(e *events) (*big.Rat, bool) {
+	"nfNetPerpIn": func(e *Events) (*big.Rat, bool) {
 		return e.moved(func(f *market.Flow) *big.Rat { return of(f.Perp) })
 	},
 },
@@ -393,8 +451,8 @@ var formulas = merged(map[string]formula{
 	liquidationFormulas("liqShortOrders", "liqShortFilled", "liqShortPnl", market.Buy),
 	valueFormulas("acPerp", perpPart), valueFormulas("acTotal", bothParts), spotFormulas(), drawdownFormulas(), snapshotFormulas(),
 	map[string]formula{
-		"acPerpVlm":  func(e *events) (*big.Rat, bool) { return e.fillsOf(worth, perp), true },
-		"acTotalVlm": func(e *events) (*big.Rat, bool) { return e.fillsOf(worth), true },
+		"acPerpVlm":  func(e *Events) (*big.Rat, bool) { return e.fillsOf(worth, perp), true },
+		"acTotalVlm": func(e *Events) (*big.Rat, bool) { return e.fillsOf(worth), true },
 	},
 )
 
