@@ -103,15 +103,6 @@ func (h FactsByHour) Complete(t *CompletedTrade) {
 	h.at(Hour1.StartMs(t.End)).Closed.Merge(&one)
 }
 
-// Place takes in an order that was placed, whatever became of it.
-func (h FactsByHour) Place(o *OrderStatus) {
-	ms := o.Timestamp
-	if ms <= 0 || ms > MaxTime {
-		ms = o.Time
-	}
-	h.at(Hour1.StartMs(ms)).Placed.add(ms)
-}
-
 // Order takes in a status of an order, of which only that it was filled counts.
 func (h FactsByHour) Order(o *OrderStatus) {
 	if o.Status == StatusFilled {

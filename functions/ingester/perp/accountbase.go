@@ -189,8 +189,8 @@ func storedBase(address string, own, other, did *store.Point) (*accounts.Base, e
 	}
 	facts := storedFacts(did)
 	switch accountstats.Version(*other) {
-	case version(own.Extra, facts):
-	case version(own.Extra):
+	case accountstats.VersionOf(own.Extra, facts):
+	case accountstats.VersionOf(own.Extra):
 		facts = nil
 	default:
 		return nil, nil

@@ -243,7 +243,7 @@ func TestADeployOverAccountsWithoutFactsMakesThem(t *testing.T) {
 			}
 			own, stats := w.disk.rows[accounts.At(faultyAccount)], w.disk.rows[accountstats.At(faultyAccount)]
 			figures := must.Get(accountstats.Decode(stats.Extra))(t)
-			w.disk.rows[accountstats.At(faultyAccount)] = accountstats.RowOf(faultyAccount, &figures, version(own.Extra)).Point
+			w.disk.rows[accountstats.At(faultyAccount)] = accountstats.RowOf(faultyAccount, &figures, accountstats.VersionOf(own.Extra)).Point
 			w.disk.since = c.since
 			w.restart()
 			w.write(&Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}}})

@@ -2,15 +2,14 @@ package perp
 
 import (
 	"cmp"
-	"hash/fnv"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"quotary/functions/ingester/engine"
 	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/hourmarks"
 	"quotary/shared/store"
@@ -103,7 +102,7 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow,
 		return nil, false
 	}
 	days, open := c.facts.Rows(c.address)
-	rows = []store.SeriesRow{own, c.stats.Row(c.state, version(own.Extra, c.facts.Stored()))}
+	rows = []store.SeriesRow{own, c.stats.Row(c.state, accountstats.VersionOf(own.Extra, c.facts.Stored()))}
 	if c.days = append(c.days, days...); open != nil {
 		rows = append(rows, *open)
 	}
@@ -147,13 +146,4 @@ func appendFirst(rows []store.SeriesRow, c *account) []store.SeriesRow {
 	}
 	rows, c.days = append(rows, c.days...), nil
 	return rows
-}
-
-// version identifies what is stored of an account.
-func version(rows ...[]byte) string {
-	h := fnv.New64a()
-	for _, row := range rows {
-		_, _ = h.Write(row)
-	}
-	return strconv.FormatUint(h.Sum64(), 36)
 }

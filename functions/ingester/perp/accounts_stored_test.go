@@ -328,9 +328,6 @@ func (g *ingested) checkFacts() {
 	for did := range must.All(t, traderfacts.Read(t.Context(), g.stores.Series, addresses, 0, market.MaxTime)) {
 		of, err, _ := stats()
 		must.Do(t, err)
-		if did == nil {
-			did = new(traderfacts.Did) // it paid at most
-		}
 		did.Placed = market.OrderTimes{} // which no log tells
 		if diff := compareFacts(t, did, rows[addresses[n]], of); diff != "" {
 			t.Errorf("what %s did %s", addresses[n], diff)

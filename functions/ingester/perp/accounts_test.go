@@ -109,7 +109,7 @@ func foldedAccounts(batches []*Batch) (map[store.SeriesAt]store.Point, []market.
 		if open != nil {
 			days = append(days, *open)
 		}
-		for _, row := range append(days, own, c.stats.Row(c.state, version(own.Extra, c.facts.Stored()))) {
+		for _, row := range append(days, own, c.stats.Row(c.state, accountstats.VersionOf(own.Extra, c.facts.Stored()))) {
 			rows[store.SeriesAt{SeriesKey: row.SeriesKey, Time: row.Time}] = row.Point
 		}
 	}

@@ -155,7 +155,7 @@ func (w *Work) make(ctx context.Context, wanted addresses, at *prices, ms int64,
 			one := &read[i]
 			list[i] = one.Trader
 			delete(hot, one.Address)
-			if one.isHot() {
+			if one.isHot(ms) {
 				hot[one.Address] = one.state
 			}
 		}

@@ -46,16 +46,24 @@ func (w *Work) prices(ctx context.Context) (*prices, error) {
 // trader is a row of the table, and the stored state of its account.
 type trader struct {
 	traders.Trader
-	state store.Point
+	state   store.Point
+	version string // of its rows
 }
 
-// isHot reports whether the row changes all the time.
-func (t *trader) isHot() bool {
+// didNothing reports whether that it has no row of what it did says that it did nothing: its rows are
+// complete without.
+func (t *trader) didNothing() bool {
+	return t.version == accountstats.VersionOf(t.state.Extra, new(traderfacts.Kept).Stored())
+}
+
+// isHot reports whether the row changes all the time, at a time, ms.
+func (t *trader) isHot(ms int64) bool {
 	if t.Holds != nil && t.Holds.Long.Count+t.Holds.Short.Count > 0 {
 		return true
 	}
-	day := t.Did[traderfields.Day]
-	return day != nil && (day.Did.Perp.All().Count+day.Did.Spot.All().Count+day.Did.Closed.All().Count+day.Did.Filled.Count > 0)
+	day, ever := t.Did[traderfields.Day], t.Did[traderfields.AllTime]
+	return day != nil && (ms-ever.Did.Placed.Last < 24*hourMs ||
+		day.Did.Perp.All().Count+day.Did.Spot.All().Count+day.Did.Closed.All().Count+day.Did.Filled.Count > 0)
 }
 
 // read makes the rows of those of some accounts that are known.
@@ -74,7 +82,7 @@ func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms in
 	var known []string
 	for i := range some {
 		if state, ok := states[keys[i]]; ok {
-			list, known = append(list, trader{traders.Trader{Address: some[i]}, state}), append(known, texts[i])
+			list, known = append(list, trader{Trader: traders.Trader{Address: some[i]}, state: state}), append(known, texts[i])
 		}
 	}
 	for i := range list {
@@ -92,6 +100,7 @@ func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms in
 		if stats.TraderStats != nil {
 			list[i].setWorth(&stats, end-hourMs, ms)
 		}
+		list[i].version = stats.Version
 		i++
 	}
 	i = 0
@@ -99,7 +108,7 @@ func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms in
 		if err != nil {
 			return nil, fmt.Errorf("read what accounts did: %w", err)
 		}
-		if did != nil {
+		if did.Stored || list[i].didNothing() {
 			list[i].setDid(did, end)
 		}
 		i++

@@ -11,7 +11,7 @@
 //     accounts that did something in an hour that has left a window, and one in 24 of all others, so
 //     that no row is older than a day. Then the cold tier is written anew too.
 //
-// Hot is who has an open position, or did something in the last day.
+// Hot is who has an open position, or did something or placed an order in the last day.
 //
 // An account is noted before its rows are written. A publication takes in again what was noted within
 // [noted] before the last one; what takes longer to be written is found in the next hour, since who

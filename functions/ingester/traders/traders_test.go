@@ -142,6 +142,8 @@ func (w *world) store(a *account) {
 	}
 	openRow.Before = before.Did
 	rows := []store.SeriesRow{accounts.Row(a.state), accountstats.Row(address, &stats), traderfacts.OpenRow(address, &openRow)}
+	ever := a.did.Within(0, market.MaxTime)
+	rows = append(rows, traderfacts.PlacedRow(address, &traderfacts.Placed{OrderTimes: ever.Did.Placed}))
 	for day, hours := range days {
 		rows = append(rows, traderfacts.Row(address, day, hours))
 	}
@@ -290,5 +292,46 @@ func TestBetweenHoursHotRowsAreValuedAnewAndOthersStay(t *testing.T) {
 	hot := work.Status().Figures[0]
 	if hot.Value != 2 {
 		t.Errorf("%d rows are hot, want those of who holds a position and of who did something", hot.Value)
+	}
+}
+
+// TestWhoDidNothingIsKnownToByItsRows: no row of what it did is stored of who did nothing, and none of before there were any.
+func TestWhoDidNothingIsKnownToByItsRows(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	idle := func(n byte, facts ...[]byte) *account {
+		a := &account{address: table.Address{19: n}}
+		a.state = &market.Account{Address: market.AddressOf(a.address), Time: w.ms, Since: 1}
+		row := accounts.Row(a.state)
+		w.note(a, w.ms)
+		storetest.PutSeries(t, w.Series, row, accountstats.RowOf(a.state.Address, new(market.TraderStats), accountstats.VersionOf(append([][]byte{row.Extra}, facts...)...)))
+		w.accounts = append(w.accounts, a)
+		return a
+	}
+	nothing := new(traderfacts.Kept).Stored()
+	rests, unknown, places := idle(1, nothing), idle(2), idle(3, nothing)
+	placed := traderfacts.Placed{OrderTimes: market.OrderTimes{Count: 3, First: w.ms - 9*dayMs, Last: w.ms - dayMs + hourMs}}
+	storetest.PutSeries(t, w.Series, traderfacts.PlacedRow(market.AddressOf(places.address), &placed))
+	work := w.term()
+	must.Do(t, work.Publish(t.Context()))
+	rows := w.rows()
+	for i, c := range traderfields.Columns() {
+		want := tablefile.Value{}
+		if c.Name() == "trFills30d" || c.Name() == "oaOrderCount" {
+			want.Known = true
+		} else if c.Name() != "avgPnl7d" {
+			continue
+		}
+		for a, want := range map[*account]tablefile.Value{rests: want, unknown: {}, places: want} {
+			if a == places && c.Name() == "oaOrderCount" {
+				want.Value = 3
+			}
+			if got := rows[a.address].Values[i]; got != want {
+				t.Errorf("%s is %+v, want %+v", c.Name(), got, want)
+			}
+		}
+	}
+	if hot := work.Status().Figures[0].Value; hot != 1 {
+		t.Errorf("%d rows are hot, want that of who placed an order within a day", hot)
 	}
 }

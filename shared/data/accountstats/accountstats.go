@@ -13,7 +13,9 @@ package accountstats
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"iter"
+	"strconv"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -42,6 +44,16 @@ func Row(address string, s *market.TraderStats) store.SeriesRow { return RowOf(a
 func RowOf(address string, s *market.TraderStats, version string) store.SeriesRow {
 	at := At(address)
 	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(body{version}), Extra: Append(nil, s)}}
+}
+
+// VersionOf is the version of what is stored of an account: of what its own row holds, and of what it did
+// lately.
+func VersionOf(rows ...[]byte) string {
+	h := fnv.New64a()
+	for _, row := range rows {
+		_, _ = h.Write(row) // never fails
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // Version is that of the account's own row with which a row was written.
@@ -85,6 +97,7 @@ func Read(ctx context.Context, series *store.Series, addresses []string) iter.Se
 type WithCurve struct {
 	*market.TraderStats                   // nil where the account is not known
 	Venue               market.VenueCurve // what the venue says of before
+	Version             string            // with which the row was written, see [VersionOf]
 }
 
 // ReadCurves returns what is known of accounts, as [Read] does, with all points of their
@@ -131,6 +144,8 @@ func read(ctx context.Context, series *store.Series, addresses []string, past bo
 			} else if err := d.decode(p.Extra, &s); err != nil {
 				yield(WithCurve{}, fmt.Errorf("read %s: %w", At(address).SeriesKey, err))
 				return
+			} else if past {
+				of.Version = Version(p)
 			}
 			if p, known := points[PastAt(address)]; known && of.TraderStats != nil {
 				if of.Venue, err = d.past(p.Extra, &s); err != nil {

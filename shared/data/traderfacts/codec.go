@@ -14,7 +14,7 @@ const (
 	hasPerp
 	hasSpot
 	hasCoins
-	hasPlaced
+	_ // hours have no part of this bit
 	hasFilled
 	hasRouted
 	hasLiquidatedLong
@@ -64,7 +64,7 @@ func isNoLiquidation(l *market.LiquidatedFacts) bool {
 func partsOf(f *market.Facts) (parts uint64) {
 	r := &f.Routed
 	for bit, has := range [...]bool{
-		!isNoClosed(&f.Closed), !isNoFills(&f.Perp), !isNoFills(&f.Spot), len(f.Coins) > 0, f.Placed != market.OrderTimes{}, f.Filled != market.OrderTimes{},
+		!isNoClosed(&f.Closed), !isNoFills(&f.Perp), !isNoFills(&f.Spot), len(f.Coins) > 0, false, f.Filled != market.OrderTimes{},
 		!isNone(&r.Traders) || !isNone(&r.Orders) || !r.Value.IsZero() || !r.Fee.IsZero() || !r.BuilderFee.IsZero(),
 		!isNoLiquidation(&f.LiquidatedLong), !isNoLiquidation(&f.LiquidatedShort), f.Flows.Count != 0 || !f.Flows.Perp.IsZero() || !f.Flows.Spot.IsZero(),
 	} {
@@ -137,9 +137,6 @@ func (w *writer) facts(hour int64, f *market.Facts) {
 	}
 	if parts&hasCoins != 0 {
 		w.traded(f.Coins)
-	}
-	if parts&hasPlaced != 0 {
-		w.times(hour, f.Placed)
 	}
 	if parts&hasFilled != 0 {
 		w.times(hour, f.Filled)
@@ -261,9 +258,6 @@ func (r *reader) facts(hour int64) (f market.Facts) {
 	}
 	if parts&hasCoins != 0 {
 		f.Coins = r.traded()
-	}
-	if parts&hasPlaced != 0 {
-		f.Placed = r.times(hour)
 	}
 	if parts&hasFilled != 0 {
 		f.Filled = r.times(hour)

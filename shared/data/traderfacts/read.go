@@ -16,6 +16,7 @@ import (
 // Did is what an account did in all time and in a window that was read.
 type Did struct {
 	Open
+	Stored bool               // there is an open row; else the account did nothing that is in one, or it is not known
 	Placed market.OrderTimes  // orders that it placed, see [Placed]
 	Days   market.FactsByHour // of the window, as far as it is in days that have rows of their own
 }
@@ -40,8 +41,8 @@ func (d *Did) Within(from, to int64) market.Window {
 const readAtOnce = 16
 
 // Read returns what accounts did in the days that a window touches, from one time on and before
-// another, ms, in the order of the addresses; nil of an account that did nothing, as far as is
-// known. It asks once for each account. An error ends the sequence.
+// another, ms, in the order of the addresses. It asks once for each account. An error ends the
+// sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string, from, to int64) iter.Seq2[*Did, error] {
 	return func(yield func(*Did, error) bool) {
 		for part := range slices.Chunk(addresses, 4*readAtOnce) {
@@ -72,35 +73,23 @@ func Read(ctx context.Context, series *store.Series, addresses []string, from, t
 func readOne(ctx context.Context, series *store.Series, address string, from, to int64) (*Did, error) {
 	at := OpenAt(address)
 	points, err := series.RangeWhole(ctx, at.SeriesKey, time.UnixMilli(market.Day1.StartMs(max(from, 0))), time.Time{}, 0, false)
-	if err != nil || len(points) == 0 {
-		return nil, err
-	}
-	open := points[len(points)-1]
-	if !open.Time.Equal(at.Time) {
-		return nil, nil
-	}
 	did := &Did{Days: market.FactsByHour{}}
-	if did.Open, err = DecodeOpen(open.Extra); err != nil {
-		return nil, fmt.Errorf("read what %s did: %w", address, err)
+	if n := len(points); err == nil && n > 0 && points[n-1].Time.Equal(at.Time) {
+		did.Open, err = DecodeOpen(points[n-1].Extra)
+		did.Stored, points = true, points[:n-1]
 	}
-	days := points[:len(points)-1]
-	if n := len(days); n > 0 && days[n-1].Time.Equal(PlacedAt(address).Time) {
-		placed, err := DecodePlaced(days[n-1].Extra)
-		if err != nil {
-			return nil, fmt.Errorf("read what %s did: %w", address, err)
-		}
-		did.Placed, days = placed.OrderTimes, days[:n-1]
+	if n := len(points); err == nil && n > 0 && points[n-1].Time.Equal(PlacedAt(address).Time) {
+		var placed Placed
+		placed, err = DecodePlaced(points[n-1].Extra)
+		did.Placed, points = placed.OrderTimes, points[:n-1]
 	}
-	first := did.first()
-	for _, p := range days {
-		if ms := p.Time.UnixMilli(); ms >= min(first, to) {
-			break
-		}
-		hours, err := Decode(p)
-		if err != nil {
-			return nil, fmt.Errorf("read what %s did: %w", address, err)
-		}
+	for i := 0; err == nil && did.Stored && i < len(points) && points[i].Time.UnixMilli() < min(did.first(), to); i++ {
+		var hours market.FactsByHour
+		hours, err = Decode(points[i])
 		did.Days.Merge(hours)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what %s did: %w", address, err)
 	}
 	return did, nil
 }

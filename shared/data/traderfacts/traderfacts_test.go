@@ -17,9 +17,12 @@ import (
 
 const first = markettest.Base / dayMs * dayMs
 
-// did draws what an account did in three days.
+// did draws what an account did in three days, but for the orders that it placed.
 func did() *rapid.Generator[market.FactsByHour] {
-	return rapid.Map(markettest.DidAtMost(12, rapid.Int64Range(first, first+3*dayMs-1)), func(d markettest.Deeds) market.FactsByHour { return d.Facts() })
+	return rapid.Map(markettest.DidAtMost(12, rapid.Int64Range(first, first+3*dayMs-1)), func(d markettest.Deeds) market.FactsByHour {
+		d.Placed = nil
+		return d.Facts()
+	})
 }
 
 // of are the hours of a day.

@@ -126,7 +126,9 @@ func (d *Deeds) Each() (list []func(market.FactsByHour, *Seen)) {
 		list = append(list, func(h market.FactsByHour, _ *Seen) { h.Complete(&d.Trades[i]) })
 	}
 	for i := range d.Placed {
-		list = append(list, func(h market.FactsByHour, _ *Seen) { h.Place(&d.Placed[i]) })
+		ms := d.Placed[i].Timestamp
+		placed := &market.Facts{Placed: market.OrderTimes{Count: 1, First: ms, Last: ms}}
+		list = append(list, func(h market.FactsByHour, _ *Seen) { h.Merge(market.FactsByHour{market.Hour1.StartMs(ms): placed}) })
 	}
 	for i := range d.Orders {
 		list = append(list, func(h market.FactsByHour, _ *Seen) { h.Order(&d.Orders[i]) })
