@@ -63,6 +63,9 @@ const (
 	// message on a feed of addresses, which are a frame each: those that happen meanwhile wait.
 	replayMost        = 10_000
 	addressReplayMost = 1000
+	// replayPassed is how many events a message has read at most that are not shown, as they arrived before:
+	// a cursor may say that what is late was last known a day ago, and be made up.
+	replayPassed = 20_000
 	// replayReads is how many subjects of one message are read at a time.
 	replayReads = 16
 	// replayMay is how long a replay may take, with the wait for its turn and for a client that reads
@@ -83,7 +86,8 @@ type replay struct {
 	most     int
 	back     time.Duration
 
-	floor atomic.Int64 // ms: of what happened since there are as many as are shown; 0: of nothing
+	passed atomic.Int64 // events that were read, and are not shown
+	floor  atomic.Int64 // ms: of what happened since there are as many as are shown; 0: of nothing
 
 	mu         sync.Mutex
 	events     []replayed
@@ -154,6 +158,7 @@ func (r *replay) readOne(ctx context.Context, subject string, from time.Time) er
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	var list []replayed
+	all := true
 	for e, err := range r.replayed(ctx, subject, from) {
 		if err != nil {
 			return fmt.Errorf("read what came after a cursor: %w", err)
@@ -163,6 +168,8 @@ func (r *replay) readOne(ctx context.Context, subject string, from time.Time) er
 		}
 		if r.wants(&e) {
 			list = append(list, e)
+		} else if all = r.passed.Add(1) <= replayPassed; !all {
+			break
 		}
 		if len(list) > r.most {
 			break
@@ -170,6 +177,7 @@ func (r *replay) readOne(ctx context.Context, subject string, from time.Time) er
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.incomplete = r.incomplete || !all
 	if r.events = append(r.events, list...); len(r.events) > 2*r.most {
 		r.cut()
 	}

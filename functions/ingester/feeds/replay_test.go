@@ -20,6 +20,8 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/perp"
 	"quotary/shared/catalog"
+	"quotary/shared/data/arrivals"
+	"quotary/shared/data/fills"
 	"quotary/shared/data/whales"
 	"quotary/shared/gate/channel"
 	"quotary/shared/gate/connections"
@@ -489,6 +491,31 @@ func TestWhatIsNotShownIsNotRead(t *testing.T) {
 	}
 	if n := busy.read.Load(); n > addresses*each/4 {
 		t.Errorf("%d events were read, of %d", n, addresses*each)
+	}
+}
+
+// A cursor that a client has made up may have all of a day looked through for what is late.
+func TestWhatIsLookedThroughForWhatIsLateIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f, _ := w.run()
+	now := f.Now()
+	long := now.Add(-23 * time.Hour)
+	notes := arrivals.Late{Series: f.Series}
+	must.Do(t, notes.Add(t.Context(), fills.Name, market.ArrivalAt(now.Add(-time.Hour))|1, long.UnixMilli()))
+	cursor := market.CursorBetween("", market.ArrivalAt(now), market.ArrivalAt(long))
+	for name, addresses := range map[string]int{string(channel.UserFills): 1, string(channel.FeedFills): 100} {
+		busy := &busyAccounts{replayer: f.publishers[name].(replayer), newest: now.Add(-time.Minute).UnixMilli(), each: 50_000}
+		names := make([]string, addresses)
+		for i := range names {
+			names[i] = fmt.Sprint("address ", i)
+		}
+		r := newReplay(name, busy.replayer, channel.Resume{Cursor: cursor.Text()}, names)
+		r.replayer = busy
+		must.Do(t, r.read(t.Context(), f))
+		if n := busy.read.Load(); n > replayPassed+int64(addresses) || len(r.events) > 0 || !r.incomplete {
+			t.Errorf("%s: %d events were read, %d are shown, incomplete %t", name, n, len(r.events), r.incomplete)
+		}
 	}
 }
 
