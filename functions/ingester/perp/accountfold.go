@@ -24,6 +24,10 @@ type accountEvent struct {
 	arrived time.Time
 }
 
+// mostHeld is how many coins and tokens an account has at most while events are folded into it: each
+// new one moves all behind it.
+const mostHeld = 5000
+
 // eventKind orders the events of one millisecond: a block begins with the funding.
 type eventKind uint8
 
@@ -140,6 +144,9 @@ func (p *accountStates) foldQueue(c *account, now time.Time, force bool) {
 			break
 		}
 		p.receive(c, e, now)
+		if len(c.state.Holdings)+len(c.state.Spot) > mostHeld {
+			p.forget(c)
+		}
 		n++
 	}
 	c.drop(n)

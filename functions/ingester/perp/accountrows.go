@@ -12,6 +12,8 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/completedtrades"
 	"quotary/shared/data/hourmarks"
+	"quotary/shared/data/traderfacts"
+	"quotary/shared/market"
 	"quotary/shared/store"
 )
 
@@ -91,6 +93,9 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow,
 	c.changed, c.soon = time.Time{}, false
 	p.wantIfLarge(c, now)
 	own := accounts.RowOf(c.state, c.bases)
+	if len(own.Extra) > accounts.MostBytes && c.rebuild == nil {
+		p.forget(c)
+	}
 	switch {
 	case c.rebuild != nil: // its rows stay as they are until it ends
 		return nil, false
@@ -107,6 +112,14 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow,
 		rows = append(rows, *open)
 	}
 	return rows, open != nil
+}
+
+// forget has an account begin anew that holds more than any: its rows, and its bases, would be such as the
+// store does not take.
+func (p *accountStates) forget(c *account) {
+	p.log.Warn("an account holds more than any: it is forgotten, and begins anew", "address", c.address, "coins", len(c.state.Holdings), "tokens", len(c.state.Spot))
+	c.state, c.stats, c.facts, c.bases = &market.Account{Address: c.address}, new(accountstats.Kept), new(traderfacts.Kept), accounts.Bases{}
+	p.held.setAccount(c.state, p.markets)
 }
 
 // wantIfLarge wants an account anchored if it holds much, as far as that is known now.

@@ -21,6 +21,10 @@ import (
 // Name of the series.
 const Name = "accounts"
 
+// MostBytes is how many bytes [Append] makes of an account at most, for it to be stored: those of
+// 2,000 coins, or of 800 open positions. A base has more beside them, and the store takes 400 KB.
+const MostBytes = 128 << 10
+
 // interval stands where other series have the width of their buckets: all of time is one.
 const interval = "all"
 
