@@ -1,11 +1,13 @@
 package traderquery_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"quotary/shared/catalog"
 	"quotary/shared/market"
+	"quotary/shared/traderfields"
 	"quotary/shared/traderquery"
 )
 
@@ -22,11 +24,20 @@ func TestWhatCannotBeAskedIsNamed(t *testing.T) {
 	filters := func(list ...catalog.DiscoverFilter) func(*catalog.DiscoverIn) {
 		return func(in *catalog.DiscoverIn) { in.Filters = list }
 	}
+	var all []string // figures of periods
+	for i := range traderfields.Fields {
+		for _, p := range traderfields.Fields[i].Periods {
+			if traderfields.Fields[i].Missing == "" && p != traderfields.AllTime {
+				all = append(all, traderfields.Fields[i].Name+p.Suffix())
+			}
+		}
+	}
 	fine := catalog.DiscoverFilter{Field: "totalPnl", Val: one}
 	for want, change := range map[string]func(*catalog.DiscoverIn){
 		`invalid selects: no field is named "totalPnI"`:                       selects("totalPnl", "totalPnI"),
 		`invalid selects: no field is named "totalPnl3d"`:                     selects("totalPnl3d"),
 		`invalid selects: no field is named "address7d"`:                      selects("address7d"),
+		`invalid selects: 151 figures are asked for`:                          selects(all[:151]...),
 		`invalid selects: "adFirstTradeAt" is not open`:                       selects("adFirstTradeAt"),
 		`invalid sort.field: "adFirstTradeAt7d" is not open`:                  sortBy("adFirstTradeAt7d", ""),
 		`invalid selects: vtName is not known in this deployment: it takes`:   selects("vtName"),
@@ -56,5 +67,20 @@ func TestWhatCannotBeAskedIsNamed(t *testing.T) {
 		if _, err := traderquery.Discover(&in, now); err == nil || !strings.Contains(err.Error(), "filters[0].val2") {
 			t.Errorf("%s: error %v", span, err)
 		}
+	}
+}
+
+func TestAllFieldsOfAPeriodMayBeAskedFor(t *testing.T) {
+	t.Parallel()
+	in := body()
+	in.Period, in.Selects = 30, nil
+	for i := range traderfields.Fields {
+		f := &traderfields.Fields[i]
+		if f.Missing == "" && f.Kind != traderfields.Text && (f.Periods == nil || slices.Contains(f.Periods, traderfields.Month)) {
+			in.Selects = append(in.Selects, f.Name)
+		}
+	}
+	if _, err := traderquery.Discover(&in, now); err != nil || len(in.Selects) < 100 {
+		t.Errorf("%d fields: %v", len(in.Selects), err)
 	}
 }

@@ -76,6 +76,9 @@ func Discover(in *catalog.DiscoverIn, now time.Time) (*Question, error) {
 	if err := q.show(in.Selects, period); err != nil {
 		return nil, err
 	}
+	if n := q.columns(); n > mostColumns {
+		return nil, fmt.Errorf("invalid selects: %d figures are asked for with those of filters and sort, a field in each period counting as one: at most %d are accepted", n, mostColumns)
+	}
 	if in.CountOnly {
 		return q, nil
 	}
@@ -84,6 +87,21 @@ func Discover(in *catalog.DiscoverIn, now time.Time) (*Question, error) {
 		q.showTags()
 	}
 	return q, nil
+}
+
+// mostColumns is how many columns a question reads at most beside those of tags: each is read for all
+// traders. All fields of one period are fewer.
+const mostColumns = 150
+
+// columns is how many columns the question reads, each once.
+func (q *Question) columns() int {
+	n := len(q.Show)
+	for _, column := range q.Query.Columns() {
+		if _, shown := q.places[column]; !shown {
+			n++
+		}
+	}
+	return n
 }
 
 // order is the column by which traders are ordered.

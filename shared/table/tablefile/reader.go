@@ -3,6 +3,7 @@ package tablefile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -111,23 +112,33 @@ func (r *Reader) Ask(ctx context.Context, q *table.Query, show []int) (Answer, e
 	if err != nil {
 		return Answer{}, fmt.Errorf("ask version %d: %w", v.Version, err)
 	}
-	if len(found.Rows) > 0 {
-		if parts, err = r.with(ctx, v, show); err != nil {
-			return Answer{}, err
-		}
-	}
 	a := Answer{Version: v.Version, Total: found.Total, Rows: make([]Row, len(found.Rows))}
 	for i, at := range found.Rows {
-		row := Row{Address: parts[at.Part].Addresses[at.Row], Values: make([]Value, len(show))}
-		for k, column := range show {
-			if value, known := parts[at.Part].At(at.Row, column); known {
-				row.Values[k] = Value{value, true}
+		a.Rows[i] = Row{Address: parts[at.Part].Addresses[at.Row], Values: make([]Value, 0, len(show))}
+	}
+	if len(found.Rows) == 0 {
+		return a, nil
+	}
+	for some := range slices.Chunk(show, showAtOnce) {
+		if parts, err = r.with(ctx, v, some); err != nil {
+			return Answer{}, err
+		}
+		for i, at := range found.Rows {
+			for _, column := range some {
+				var of Value
+				if value, known := parts[at.Part].At(at.Row, column); known {
+					of = Value{value, true}
+				}
+				a.Rows[i].Values = append(a.Rows[i].Values, of)
 			}
 		}
-		a.Rows[i] = row
 	}
 	return a, nil
 }
+
+// showAtOnce is how many columns an answer holds at a time for what it shows: the columns of a few rows
+// are as long as those of all.
+const showAtOnce = 16
 
 // current is the version that is answered from: the newest, or the one before while that loads, or
 // cannot be.

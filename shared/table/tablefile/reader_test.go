@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -222,5 +224,52 @@ func TestWhoLeavesDoesNotWait(t *testing.T) {
 	cancel()
 	if _, err := r.Ask(ctx, &table.Query{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// memory reads a file, and looks with each column how much is in memory.
+type memory struct {
+	file []byte
+	most uint64
+}
+
+func (m *memory) Range(_ context.Context, _ string, offset, n int64) ([]byte, error) {
+	var now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&now)
+	m.most = max(m.most, now.HeapAlloc)
+	return m.file[offset : offset+n], nil
+}
+
+// The columns of what an answer shows are as long as the table, however few rows it has.
+func TestAnAnswerOfManyColumnsHoldsFewOfThemAtATime(t *testing.T) { //nolint:paralleltest // it counts what is in memory
+	const rows, shown = 64 << 10, 200
+	columns, part := make([]tablefile.Column, shown), &tablefile.Part{Version: 1, Addresses: make([]table.Address, rows)}
+	show := make([]int, shown)
+	for i := range columns {
+		columns[i], show[i] = tablefile.Column{Name: fmt.Sprint("c", i), Kind: tablefile.Money}, i
+	}
+	for i := range part.Addresses {
+		binary.BigEndian.PutUint64(part.Addresses[i][12:], uint64(i))
+	}
+	part.Values = func(column int) ([]int64, table.Bits, error) {
+		values, known, r := make([]int64, rows), table.NewBits(rows), rand.New(rand.NewPCG(1, uint64(column))) //nolint:gosec // it is small
+		for i := range values {
+			values[i] = r.Int64N(1e17)
+			known.Set(i)
+		}
+		return values, known, nil
+	}
+	m := &memory{file: must.Get(tablefile.Bytes(columns, part))(t)}
+	var before runtime.MemStats
+	for range 3 { // what is pooled takes more than one
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&before)
+	manifest := tablefile.Manifest{Version: 1, Files: []tablefile.Named{{Key: "a", Bytes: int64(len(m.file))}}}
+	r := tablefile.NewReader(columns, func(context.Context) (tablefile.Manifest, error) { return manifest, nil }, m, 1)
+	a := must.Get(r.Ask(t.Context(), &table.Query{Limit: 25}, show))(t)
+	if all := uint64(rows * 8 * shown); len(a.Rows) != 25 || len(a.Rows[0].Values) != shown || m.most > before.HeapAlloc+all/3 {
+		t.Errorf("%d rows of %d values, with %d bytes in memory, of %d", len(a.Rows), len(a.Rows[0].Values), m.most-before.HeapAlloc, all)
 	}
 }
