@@ -11,7 +11,7 @@
 //	log payments     one row what an account paid and received as funding at an hour
 //	log twapstatuses one row a status of a TWAP order
 //	log completedtrades one row a position that was closed
-//	log accountchanges  which accounts have changed, for the domain traders; it expires
+//	log accountchanges  which accounts have changed, once also all that are stored, for the domain traders; it expires
 //	series accounts     the state of each account
 //	series accountstats how each account trades, and what it was worth at full hours
 //	series traderfacts  what each account did, by day and hour, and how many orders it placed

@@ -43,6 +43,7 @@ func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders,
 		twaps,
 		newPlacedOrders(),
 		&fundsIndex{},
+		&accountNotes{},
 		accounts,
 	}, klines
 }

@@ -57,6 +57,7 @@ var generators = map[string]generator{
 	openinterest.Name: {draw: drawFills, sampled: true},
 	accounts.Name:     {draw: drawAccounts, rows: accountsOf},
 	fundsIndexName:    {draw: drawAccounts}, // deposits by the bridge, which have their place
+	accountNotesName:  {draw: drawAccounts},
 	mids.Name:         {draw: drawMids},
 	meta.Name:         {draw: drawMeta},
 	contexts.Name:     {draw: drawContexts},

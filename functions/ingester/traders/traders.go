@@ -15,7 +15,7 @@
 //
 // An account is noted before its rows are written. A publication takes in again what was noted within
 // [noted] before the last one; what takes longer to be written is found in the next hour, since who
-// has just changed is hot.
+// has just changed is hot. Who was stored before any account was noted is noted once.
 package traders
 
 import (
