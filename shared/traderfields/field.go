@@ -124,7 +124,7 @@ var Groups = []Group{
 // Figure is the figure of a trader over a period, in units; known is false where it is not known.
 // Of a field that is not bound to periods the period is without a meaning.
 func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
-	if f.value == nil {
+	if f.value == nil || f.Missing != "" {
 		return 0, false
 	}
 	v, known := f.value(t, p)
@@ -262,6 +262,14 @@ func group[Of any](name string, periods []Period, pick func(*Trader, Period) *Of
 				return r.value(of)
 			},
 		}
+	}
+	return fields
+}
+
+// without are fields whose source is missing.
+func without(source string, fields []Field) []Field {
+	for i := range fields {
+		fields[i].Missing = source
 	}
 	return fields
 }

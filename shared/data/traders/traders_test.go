@@ -128,7 +128,7 @@ func TestColumnsHaveNamesOfTheirOwn(t *testing.T) {
 		}
 		seen[c.Name] = true
 	}
-	if _, ok := traders.Column("totalPnl3d"); ok || len(seen) < 400 {
+	if _, ok := traders.Column("totalPnl3d"); ok || len(seen) < 390 {
 		t.Error(fmt.Sprint(len(seen)), "columns; one has a period that none has:", ok)
 	}
 }

@@ -41,7 +41,7 @@ func Unchecked() (names []string) {
 		}
 	}
 	for name := range formulas {
-		if !fields[name] {
+		if !fields[name] && !slices.ContainsFunc(traderfields.Fields, func(f traderfields.Field) bool { return f.Name == name }) {
 			names = append(names, name)
 		}
 	}
