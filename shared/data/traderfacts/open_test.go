@@ -211,6 +211,18 @@ func TestOrdersThatWerePlacedAreReadWithWhatWasDone(t *testing.T) {
 	}
 }
 
+// One that would be the newest for good, as it says that it was placed in the future.
+func TestAnOrderThatWasPlacedBehindItsStatusDoesNotCount(t *testing.T) {
+	t.Parallel()
+	var p Placed
+	place := func(status, placed, oid int64) bool {
+		return p.Place(&market.OrderStatus{Time: first + status, Timestamp: first + placed, Oid: oid})
+	}
+	if !place(0, 0, 1) || place(10, dayMs, 2) || place(10, market.MaxTime-first, 3) || !place(20, 21, 4) || !place(30, 30, 5) {
+		t.Errorf("counted are %+v: want orders 1, 4 and 5", p)
+	}
+}
+
 func TestOrdersCountInTheirOrder(t *testing.T) {
 	t.Parallel()
 	k := new(Kept)

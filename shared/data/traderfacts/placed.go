@@ -21,7 +21,8 @@ type Placed struct {
 }
 
 // placedWithin is how long after an order was placed a status may be the first of it, ms. What
-// comes later is of an order whose beginning was not read.
+// comes later is of an order whose beginning was not read. What comes that long before has a wrong time:
+// all that are placed until then would count no more.
 const placedWithin = 60_000
 
 // mostPlaced bounds the orders of one millisecond that count.
@@ -29,7 +30,8 @@ const mostPlaced = 1000
 
 // MayPlace reports whether a status may be the first of its order.
 func MayPlace(o *market.OrderStatus) bool {
-	return o.Timestamp > 0 && o.Timestamp <= market.MaxTime && o.Time-o.Timestamp < placedWithin
+	after := o.Time - o.Timestamp
+	return o.Timestamp > 0 && o.Timestamp <= market.MaxTime && -placedWithin < after && after < placedWithin
 }
 
 // Place takes in a status, and reports whether its order counts, as it was not known.
