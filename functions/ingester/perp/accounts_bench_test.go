@@ -17,7 +17,9 @@ import (
 // ledger updates and statuses of orders) cost in all projections, with the rows and views
 // to be written, but without the stores: run it with -cpu 1. That events/s are the same
 // for four times as many shows that the cost is linear. Measured on one core of an AMD
-// EPYC: 276,000 a second of 20,000 events, and 228,000 of 80,000.
+// EPYC: 276,000 a second of 20,000 events, and 228,000 of 80,000. What accounts did by day and hour, and
+// the notes of who has changed, are a fifth of that: 10.5 µs of a busy processor an event, 8.7 without,
+// and 0.43 rows, 0.38 without.
 func BenchmarkAllProjections(b *testing.B) {
 	for _, n := range []int{20_000, 80_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

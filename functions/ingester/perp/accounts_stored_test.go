@@ -38,7 +38,7 @@ type ingested struct {
 	server   *httptest.Server
 	accounts *accountStates   // of the life
 	clock    func() time.Time // of the pipeline; nil is the machine's
-	seldom   bool             // accounts of which no stream tells what they changed are asked about at full hours alone
+	held     bool             // accounts of which no stream tells what they changed are not asked about for now
 
 	written int64        // events that the node has written
 	applied atomic.Int64 // events that the projections have taken
@@ -181,9 +181,7 @@ func (g *ingested) take(b *Batch) (asks bool) {
 		had := g.payments[to]
 		g.payments[to] = payment{had.usdc.Add(worth), had.foreign || token != market.USDC}
 	}
-	now := g.sim.venue.Now()
-	hourEnds := now.Truncate(time.Hour).Add(time.Hour).Sub(now) < beforeHour
-	if hourEnds {
+	if now := g.sim.venue.Now(); now.Truncate(time.Hour).Add(time.Hour).Sub(now) < beforeHour {
 		g.await()
 		g.tell()
 		g.hours[market.Hour1.StartMs(now.UnixMilli())+time.Hour.Milliseconds()] = g.sim.marks()
@@ -195,7 +193,7 @@ func (g *ingested) take(b *Batch) (asks bool) {
 	}
 	g.adjusted += len(changed)
 	var fresh, again []string
-	if hourEnds || !g.seldom {
+	if !g.held {
 		again = slices.Collect(maps.Keys(g.changed))
 		clear(g.changed)
 	}

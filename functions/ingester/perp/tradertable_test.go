@@ -55,9 +55,9 @@ func TestEveryColumnOfEveryTraderIsWhatItsRowsComeTo(t *testing.T) {
 	}
 	for life := range lives {
 		stop := g.begin()
-		g.seldom = true
+		g.held = true
 		steps(g.sim, func() bool { return events >= enough*(life+1)/lives }, func(b *Batch) { step(b) })
-		g.seldom = false
+		g.held = false
 		g.calm(step)
 		g.tell()
 		must.Do(t, stop())

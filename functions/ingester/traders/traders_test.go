@@ -45,14 +45,14 @@ type account struct {
 // world is accounts in a store, and the time.
 type world struct {
 	storetest.Stores
-	t        *testing.T
+	t        testing.TB
 	ms       int64
 	accounts []*account
 	markets  *market.Markets
 	marks    market.Marks
 }
 
-func open(t *testing.T) *world {
+func open(t testing.TB) *world {
 	w := &world{Stores: storetest.Open(t), t: t, ms: markettest.Base + 60*dayMs + 25*60_000}
 	described := meta.View{Time: w.ms, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40},{"name":"ETH","szDecimals":4,"maxLeverage":25}]}`)}}
 	storetest.Publish(t, w.Views, meta.Published, described)
@@ -117,6 +117,11 @@ func (w *world) note(a *account, ms int64) {
 // store writes the rows of an account, behind the note of it.
 func (w *world) store(a *account) {
 	w.note(a, w.ms)
+	storetest.PutSeries(w.t, w.Series, a.rows()...)
+}
+
+// rows are those that are stored of an account.
+func (a *account) rows() []store.SeriesRow {
 	address := market.AddressOf(a.address)
 	stats := market.TraderStats{}
 	for _, hour := range sortedHours(a.worth) {
@@ -147,7 +152,7 @@ func (w *world) store(a *account) {
 	for day, hours := range days {
 		rows = append(rows, traderfacts.Row(address, day, hours))
 	}
-	storetest.PutSeries(w.t, w.Series, rows...)
+	return rows
 }
 
 func sortedHours(worth map[int64]market.Decimal) (list []int64) {
