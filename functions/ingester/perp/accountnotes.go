@@ -56,7 +56,7 @@ func (p *accountNotes) note(address string) {
 		p.noted = map[string]struct{}{}
 	}
 	p.noted[address] = struct{}{}
-	p.changes.Add(address, true)
+	p.changes.Add(address, 0)
 }
 
 // Joined forgets who was noted.

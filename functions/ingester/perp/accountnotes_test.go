@@ -19,7 +19,10 @@ func TestAccountsOfBeforeThereWereNotesAreNoted(t *testing.T) {
 	noted := func() map[table.Address]int {
 		all := map[table.Address]int{}
 		must.Do(t, accountchanges.Read(t.Context(), stores.Log, time.Time{}, time.Now(), func(_ time.Time, c *accountchanges.Changes) {
-			for _, a := range append(c.Did, c.Others...) {
+			for _, did := range c.Did {
+				all[did.Address]++
+			}
+			for _, a := range c.Others {
 				all[a]++
 			}
 		}))

@@ -41,10 +41,11 @@ func (p *accountStates) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	var changed accountchanges.Changes
 	for _, one := range p.due(now, settle) {
-		if rows, did := p.rows(one, now); rows != nil {
+		since := one.facts.Changed()
+		if rows := p.rows(one, now); rows != nil {
 			c.Coarse = appendFirst(c.Coarse, one)
 			c.Fine = append(c.Fine, rows...)
-			changed.Add(one.address, did)
+			changed.Add(one.address, since)
 		}
 	}
 	if rows := accountchanges.Rows(now, &changed); rows != nil {
@@ -87,8 +88,8 @@ func (p *accountStates) due(now time.Time, all bool) (list []*account) {
 	return list
 }
 
-// rows are those of an account, which counts as written; did says that more is known of what it did.
-func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow, did bool) {
+// rows are those of an account, which counts as written.
+func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow) {
 	delete(p.dirty, c)
 	c.changed, c.soon = time.Time{}, false
 	p.wantIfLarge(c, now)
@@ -98,20 +99,20 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow,
 	}
 	switch {
 	case c.rebuild != nil: // its rows stay as they are until it ends
-		return nil, false
+		return nil
 	case p.broken[c.address]: // it was made again; a flush writes rows before views
 		delete(p.broken, c.address)
 		p.listed = false
 	}
 	if c.state.Time == 0 { // nothing is known of it
-		return nil, false
+		return nil
 	}
 	days, open := c.facts.Rows(c.address)
 	rows = []store.SeriesRow{own, c.stats.Row(c.state, accountstats.VersionOf(own.Extra, c.facts.Stored()))}
 	if c.days = append(c.days, days...); open != nil {
 		rows = append(rows, *open)
 	}
-	return rows, open != nil
+	return rows
 }
 
 // forget has an account begin anew that holds more than any: its rows, and its bases, would be such as the

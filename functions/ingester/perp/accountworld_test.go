@@ -3,6 +3,7 @@ package perp
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -141,30 +142,29 @@ func mustParse(text string) market.Decimal {
 // something.
 func namesWhoChanged(t testing.TB, c *engine.Changes) {
 	t.Helper()
-	var want accountchanges.Changes
+	want := map[string]bool{} // whether it did something
 	for _, row := range c.Fine {
-		if row.SeriesKey != accounts.At(row.Key).SeriesKey {
-			continue
+		if row.SeriesKey == accounts.At(row.Key).SeriesKey {
+			open := traderfacts.OpenAt(row.Key)
+			want[row.Key] = slices.ContainsFunc(c.Fine, func(r store.SeriesRow) bool { return r.SeriesKey == open.SeriesKey && r.Time.Equal(open.Time) })
 		}
-		open := traderfacts.OpenAt(row.Key)
-		want.Add(row.Key, slices.ContainsFunc(c.Fine, func(r store.SeriesRow) bool { return r.SeriesKey == open.SeriesKey && r.Time.Equal(open.Time) }))
 	}
-	var got []store.Row
+	got := map[string]bool{}
 	for _, log := range c.Log {
-		if log.Dataset == accountchanges.Name {
-			got = append(got, log.Rows...)
+		for _, row := range log.Rows {
+			if log.Dataset != accountchanges.Name {
+				continue
+			}
+			named := must.Get(accountchanges.Decode(&row))(t)
+			for _, did := range named.Did {
+				got[market.AddressOf(did.Address)] = true
+			}
+			for _, other := range named.Others {
+				got[market.AddressOf(other)] = false
+			}
 		}
 	}
-	wanted := map[string]bool{}
-	for _, r := range accountchanges.Rows(noon, &want) {
-		wanted[string(r.Body)] = true
-	}
-	for _, r := range got {
-		if !wanted[string(r.Body)] {
-			t.Errorf("%s are named as changed, want %v", r.Body, wanted)
-		}
-	}
-	if len(got) != len(wanted) {
-		t.Errorf("%d rows name who has changed, want %v", len(got), wanted)
+	if !maps.Equal(got, want) {
+		t.Errorf("named as changed are %v, want %v", got, want)
 	}
 }

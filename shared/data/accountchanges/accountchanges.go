@@ -8,6 +8,7 @@ package accountchanges
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -28,36 +29,53 @@ const (
 	kept = 33 * 24 * time.Hour
 	// most is how many accounts a row names: 20 bytes each.
 	most = 5000
+
+	hourMs = int64(time.Hour / time.Millisecond)
 )
 
 // Changes are accounts that have changed at a time.
 type Changes struct {
-	Did    []table.Address // of which something more is known that they did
+	Did    []Did           // of which something more is known that they did
 	Others []table.Address // whose state or value alone is another
 }
 
-// Add adds an account; did says that more is known of what it did. What is no address is left out.
-func (c *Changes) Add(address string, did bool) {
+// Did is an account that did something, and from when on more is known of that than before, ms: an
+// hour, if no later than the one of the change.
+type Did struct {
+	Address table.Address
+	Since   int64
+}
+
+// Add adds an account, of which more is known that it did since a time, ms; [market.MaxTime] for one of
+// which that is not so. What is no address is left out.
+func (c *Changes) Add(address string, since int64) {
 	a, ok := market.ParseAccount(address)
 	switch {
 	case !ok:
-	case did:
-		c.Did = append(c.Did, a)
+	case since < market.MaxTime:
+		c.Did = append(c.Did, Did{a, since})
 	default:
 		c.Others = append(c.Others, a)
 	}
 }
 
-// stored is the body of a row: addresses one after the other.
+// stored is the body of a row: addresses one after the other, and of those who did something how many
+// hours before that of the row it begins, as varints.
 type stored struct {
 	Did    []byte `json:"did,omitempty"`
+	Before []byte `json:"before,omitempty"`
 	Others []byte `json:"others,omitempty"`
 }
 
 // Rows are the rows of accounts that change at a time.
 func Rows(at time.Time, c *Changes) (rows []store.Row) {
 	for some := range slices.Chunk(c.Did, most) {
-		rows = append(rows, row(at, stored{Did: joined(some)}))
+		var of stored
+		for _, d := range some {
+			of.Did = append(of.Did, d.Address[:]...)
+			of.Before = binary.AppendUvarint(of.Before, uint64(max(0, hourOf(at)-d.Since)/hourMs)) //nolint:gosec // it is not negative
+		}
+		rows = append(rows, row(at, of))
 	}
 	for some := range slices.Chunk(c.Others, most) {
 		rows = append(rows, row(at, stored{Others: joined(some)}))
@@ -78,13 +96,34 @@ func Read(ctx context.Context, log *store.Log, from, to time.Time, each func(tim
 		if err != nil {
 			return fmt.Errorf("read which accounts have changed: %w", err)
 		}
-		body, err := dataset.FromJSON[stored](row.Body)
+		c, err := Decode(&row)
 		if err != nil {
-			return fmt.Errorf("read which accounts have changed at %s: %w", row.Time, err)
+			return err
 		}
-		each(row.Time, &Changes{parted(body.Did), parted(body.Others)})
+		each(row.Time, &c)
 	}
 	return nil
+}
+
+// Decode reads a row.
+func Decode(row *store.Row) (Changes, error) {
+	body, err := dataset.FromJSON[stored](row.Body)
+	if err != nil {
+		return Changes{}, fmt.Errorf("read which accounts have changed at %s: %w", row.Time, err)
+	}
+	return Changes{body.did(row.Time), parted(body.Others)}, nil
+}
+
+func hourOf(at time.Time) int64 { return market.Hour1.StartMs(at.UnixMilli()) }
+
+func (s *stored) did(at time.Time) (list []Did) {
+	before := s.Before
+	for _, a := range parted(s.Did) {
+		hours, n := binary.Uvarint(before)
+		before = before[max(0, n):]
+		list = append(list, Did{a, hourOf(at) - int64(min(hours, uint64(hourOf(at)/hourMs)))*hourMs}) //nolint:gosec // it is bounded
+	}
+	return list
 }
 
 func joined(list []table.Address) (b []byte) {

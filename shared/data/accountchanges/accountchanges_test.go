@@ -19,14 +19,22 @@ func numbered(from, to int) (list []table.Address) {
 	return list
 }
 
+// since are accounts that did something in an hour some hours before a time, or one of 300 before it.
+func since(at time.Time, list []table.Address) (did []accountchanges.Did) {
+	for i, a := range list {
+		did = append(did, accountchanges.Did{Address: a, Since: at.Truncate(time.Hour).Add(-time.Duration(i%300) * time.Hour).UnixMilli()})
+	}
+	return did
+}
+
 func TestChangesAreFoundByWhenTheyWere(t *testing.T) {
 	t.Parallel()
 	log := storetest.Open(t).Log
 	at := time.UnixMilli(1_764_300_000_123).UTC()
 	written := map[time.Time]accountchanges.Changes{
-		at:                    {Did: numbered(0, 12_000), Others: numbered(20_000, 20_003)},
+		at:                    {Did: since(at, numbered(0, 12_000)), Others: numbered(20_000, 20_003)},
 		at.Add(time.Hour):     {Others: numbered(1, 3)},
-		at.Add(2 * time.Hour): {Did: numbered(5, 6)},
+		at.Add(2 * time.Hour): {Did: since(at.Add(2*time.Hour), numbered(5, 6))},
 	}
 	for range 2 { // as after a crash
 		for at, c := range written {
@@ -55,9 +63,8 @@ func TestChangesAreFoundByWhenTheyWere(t *testing.T) {
 				want = accountchanges.Changes{}
 			}
 			got := read[at]
-			for _, list := range [][]table.Address{got.Did, got.Others} {
-				slices.SortFunc(list, func(a, b table.Address) int { return slices.Compare(a[:], b[:]) })
-			}
+			slices.SortFunc(got.Did, func(a, b accountchanges.Did) int { return slices.Compare(a.Address[:], b.Address[:]) })
+			slices.SortFunc(got.Others, func(a, b table.Address) int { return slices.Compare(a[:], b[:]) })
 			if !slices.Equal(got.Did, want.Did) || !slices.Equal(got.Others, want.Others) {
 				t.Errorf("%s: at %s %d did something and %d changed, want %d and %d", name, at, len(got.Did), len(got.Others), len(want.Did), len(want.Others))
 			}

@@ -89,6 +89,16 @@ func (k *Kept) Order(o *market.OrderStatus) bool {
 	return true
 }
 
+// Changed is the first hour in which what was folded differs from what is stored, its beginning in ms;
+// [market.MaxTime] where there is none.
+func (k *Kept) Changed() int64 {
+	first := int64(market.MaxTime)
+	for hour := range k.since {
+		first = min(first, hour)
+	}
+	return first
+}
+
 // Rows are the rows that differ from what is stored: of the days that are open no longer, to be
 // written first, and the open row, from which is folded on; it is nil where it is as it was.
 // The rows of days that were closed before stay as they are, whatever was folded of them.
