@@ -229,6 +229,11 @@ func decimalOf(n int64) Decimal { return udecimal.MustFromInt64(n, 0) }
 // DecimalFromInt is a whole number.
 func DecimalFromInt(n int64) Decimal { return decimalOf(n) }
 
+// DecimalOf is a number of units, each 10^-places, of at most 19 places.
+func DecimalOf(units int64, places int) Decimal {
+	return udecimal.MustFromInt64(units, uint8(places)) //nolint:gosec // it is small
+}
+
 // sharePlaces is the decimal places of a share.
 const sharePlaces = 6
 

@@ -175,6 +175,23 @@ func (b *Block) At(row int) (v int64, ok bool) {
 	return b.value(b.codeAt(row))
 }
 
+// Each calls f for every known value, in the order of the rows.
+func (b *Block) Each(f func(row int, v int64)) {
+	if b.positions != nil && b.common == 0 { // all others are not known
+		for i, row := range b.positions {
+			if v, ok := b.value(b.codes.at(i)); ok {
+				f(int(row), v)
+			}
+		}
+		return
+	}
+	for row := range b.rows {
+		if v, ok := b.At(row); ok {
+			f(row, v)
+		}
+	}
+}
+
 func (b *Block) value(code uint64) (v int64, ok bool) {
 	return b.min + int64(code) - 1, code != 0 //nolint:gosec // it is the code of a value
 }

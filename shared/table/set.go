@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 )
@@ -66,6 +67,24 @@ func (b *SetBlock) Names() [][]string {
 		m.rows.each(func(row int) { rows[row] = append(rows[row], name) })
 	}
 	return rows
+}
+
+// Each calls f for every set with the rows that belong to it, in no order of the sets.
+func (b *SetBlock) Each(f func(name string, rows iter.Seq[int])) {
+	for name, m := range b.members {
+		f(name, func(yield func(int) bool) {
+			for _, row := range m.positions {
+				if !yield(int(row)) {
+					return
+				}
+			}
+			for row := range b.rows {
+				if m.rows != nil && m.rows.Has(row) && !yield(row) {
+					return
+				}
+			}
+		})
+	}
 }
 
 // members are the rows that belong to a set: few as positions, many as bits.

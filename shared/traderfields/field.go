@@ -103,6 +103,10 @@ var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFiel
 // Group says of what the figures of a group are made.
 type Group struct{ Name, Source string }
 
+// ValueChange is the group of the figures that come from what an account was worth at two times, and of
+// the volumes between these.
+const ValueChange = "account value change"
+
 // Groups are all groups.
 var Groups = []Group{
 	{"completed positions", "Completed trades, which are folded from fills and funding payments; in the period in which they were closed. Their pnl is closedPnl, without fees and funding"},
@@ -114,7 +118,7 @@ var Groups = []Group{
 	{"liquidation", "Fills of perpetuals that liquidated or deleveraged the account"},
 	{"net flows", "Ledger updates, as net-flow has them"},
 	{"account snapshot", "Balances and positions at the marks, as traders/accounts has them"},
-	{"account value change", "The curve of the account, as portfolio has it; volumes from fills"},
+	{ValueChange, "The curve of the account, as portfolio has it; volumes from fills"},
 	{"max drawdown", "The curve of the account's perpetuals, as batch-max-drawdown has it"},
 	{"vault", "None yet"},
 	{"vault leader", "None yet"},
@@ -131,7 +135,7 @@ func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
 	if !known {
 		return 0, false
 	}
-	return inUnits(v, f.Scale)
+	return Units(v, f.Scale)
 }
 
 // Decimal is a figure of so many units.
@@ -142,9 +146,9 @@ func (f *Field) Decimal(units int64) market.Decimal {
 	return market.Micros(units).Decimal() // of [scaleOf]
 }
 
-// inUnits is a value in units of 10^-scale, rounded half away from zero; known is false of what is
+// Units is a value in units of 10^-scale, rounded half away from zero; known is false of what is
 // beyond [Most].
-func inUnits(v market.Decimal, scale int) (units int64, known bool) {
+func Units(v market.Decimal, scale int) (units int64, known bool) {
 	negative, hi, lo, places, ok := v.ToHiLo()
 	if !ok || hi != 0 { // it is long, as quotients are
 		n, err := v.Mul(market.DecimalFromInt(int64(powers[scale]))).RoundHAZ(0).Int64() //nolint:gosec // a scale is small

@@ -55,7 +55,7 @@ var worthFields = func() []Field {
 			w := t.Worth[p]
 			return of(&w)
 		}
-		return group("account value change", periods, pick,
+		return group(ValueChange, periods, pick,
 			row[Ends]{prefix + "ValueF", Money, Derived, "What the " + what + " of the account were worth at the last full hour up to the beginning of the period, or at the first one in it of which that is known, in US dollars.", func(e *Ends) (decimal, bool) { return known(e.First.Value.Decimal()) }},
 			row[Ends]{prefix + "ValueL", Money, Derived, "What the " + what + " of the account were worth at the last full hour of the period, in US dollars.", func(e *Ends) (decimal, bool) { return known(e.Last.Value.Decimal()) }},
 			row[Ends]{prefix + "Ch", Money, Derived, prefix + "ValueL - " + prefix + "ValueF, in US dollars.", func(e *Ends) (decimal, bool) {
@@ -68,7 +68,7 @@ var worthFields = func() []Field {
 		)
 	}
 	type facts = market.Facts
-	volumes := group("account value change", periods, did(func(f *facts) *facts { return f }),
+	volumes := group(ValueChange, periods, did(func(f *facts) *facts { return f }),
 		row[facts]{"acPerpVlm", Money, Sum, "Sum of price × size of the fills of perpetuals in the period, in US dollars.", func(f *facts) (decimal, bool) { return known(f.Perp.All().Value) }},
 		row[facts]{"acTotalVlm", Money, Sum, "Sum of price × size of all fills in the period, in US dollars.", func(f *facts) (decimal, bool) { return known(f.Perp.All().Value.Add(f.Spot.All().Value)) }},
 	)

@@ -84,7 +84,7 @@ func (w *world) fill(n int) {
 func (w *world) noteMany(n int) {
 	var c accountchanges.Changes
 	for i := range n {
-		c.Did = append(c.Did, manyAddress(i))
+		c.Did = append(c.Did, accountchanges.Did{Address: manyAddress(i), Since: market.Hour1.StartMs(w.ms)})
 	}
 	must.Do(w.t, w.Log.Put(w.t.Context(), accountchanges.Name, accountchanges.Rows(w.now(), &c)))
 }

@@ -38,12 +38,6 @@ type published struct {
 // addresses are a set of accounts.
 type addresses map[table.Address]bool
 
-func (a addresses) add(list []table.Address) {
-	for _, one := range list {
-		a[one] = true
-	}
-}
-
 // Publish publishes the next version, where there is anybody to publish.
 func (w *Work) Publish(ctx context.Context) error {
 	now := w.Now()
@@ -57,7 +51,15 @@ func (w *Work) Publish(ctx context.Context) error {
 	}
 	hour := market.Hour1.StartMs(now.UnixMilli())
 	whole := hour != w.last.hour
-	wanted, err := w.changed(ctx, last.Version, now)
+	past, err := openHistory(ctx, w.bucket, w.Views, now)
+	if err != nil {
+		return err
+	}
+	since := min(last.Version, past.next.Version)
+	if whole { // what took long to be written
+		since = max(0, since-hourMs)
+	}
+	wanted, err := w.changed(ctx, since, now, past)
 	if err == nil && whole {
 		err = w.wantMore(ctx, wanted, &last, hour)
 	}
@@ -68,7 +70,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	if !whole {
 		maps.Copy(next.hot, w.last.hot)
 	}
-	rows, err := w.make(ctx, wanted, prices, now.UnixMilli(), next.hot)
+	rows, err := w.make(ctx, wanted, prices, now.UnixMilli(), next.hot, past)
 	if err != nil {
 		return err
 	}
@@ -77,8 +79,16 @@ func (w *Work) Publish(ctx context.Context) error {
 		return err
 	}
 	change.Cold = whole
+	if err := past.publish(ctx, now, whole); err != nil {
+		return err
+	}
 	if last.Version > 0 || len(change.Hot.Addresses) > 0 || len(change.Left.Addresses) > 0 {
 		if _, err := w.publisher.Publish(ctx, change); err != nil {
+			return err
+		}
+	}
+	if whole {
+		if err := past.tidy(ctx); err != nil {
 			return err
 		}
 	}
@@ -89,14 +99,20 @@ func (w *Work) Publish(ctx context.Context) error {
 }
 
 // changed are the accounts that have changed since the version of a time, ms; 0 is all that are noted.
-func (w *Work) changed(ctx context.Context, since int64, now time.Time) (addresses, error) {
+// The history is told who did something.
+func (w *Work) changed(ctx context.Context, since int64, now time.Time, past *history) (addresses, error) {
 	all, from := addresses{}, time.Time{}
 	if since > 0 {
 		from = time.UnixMilli(since).Add(-noted)
 	}
 	return all, accountchanges.Read(ctx, w.Log, from, now, func(_ time.Time, c *accountchanges.Changes) {
-		all.add(c.Did)
-		all.add(c.Others)
+		for _, did := range c.Did {
+			all[did.Address] = true
+			past.note(did)
+		}
+		for _, a := range c.Others {
+			all[a] = true
+		}
 	})
 }
 
@@ -134,19 +150,24 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 		}
 		ago := int64(p) * 24 * hourMs
 		from, to := time.UnixMilli(first-ago-hourMs), time.UnixMilli(hour-ago).Add(noted)
-		if err := accountchanges.Read(ctx, w.Log, from, to, func(_ time.Time, c *accountchanges.Changes) { wanted.add(c.Did) }); err != nil {
+		if err := accountchanges.Read(ctx, w.Log, from, to, func(_ time.Time, c *accountchanges.Changes) {
+			for _, did := range c.Did {
+				wanted[did.Address] = true
+			}
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// make makes the rows of accounts, and notes which of them are hot, and which no more.
-func (w *Work) make(ctx context.Context, wanted addresses, at *prices, ms int64, hot map[table.Address]store.Point) (*traders.Rows, error) {
+// make makes the rows of accounts, and notes which of them are hot, and which no more. The history takes
+// in what they did.
+func (w *Work) make(ctx context.Context, wanted addresses, at *prices, ms int64, hot map[table.Address]store.Point, past *history) (*traders.Rows, error) {
 	rows := new(traders.Rows)
 	sorted := slices.SortedFunc(maps.Keys(wanted), func(a, b table.Address) int { return slices.Compare(a[:], b[:]) })
 	for some := range slices.Chunk(sorted, atOnce) {
-		read, err := w.read(ctx, some, at, ms)
+		read, err := w.read(ctx, some, at, ms, past)
 		if err != nil {
 			return nil, err
 		}

@@ -66,8 +66,9 @@ func (t *trader) isHot(ms int64) bool {
 		day.Did.Perp.All().Count+day.Did.Spot.All().Count+day.Did.Closed.All().Count+day.Did.Filled.Count > 0)
 }
 
-// read makes the rows of those of some accounts that are known.
-func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms int64) ([]trader, error) {
+// read makes the rows of those of some accounts that are known, and has the history take in what they
+// did.
+func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms int64, past *history) ([]trader, error) {
 	texts, keys := make([]string, len(some)), make([]store.SeriesAt, len(some))
 	for i, a := range some {
 		texts[i] = market.AddressOf(a)
@@ -99,17 +100,21 @@ func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms in
 		}
 		if stats.TraderStats != nil {
 			list[i].setWorth(&stats, end-hourMs, ms)
+			past.value(list[i].Address, stats.Curve)
 		}
 		list[i].version = stats.Version
 		i++
 	}
 	i = 0
-	for did, err := range traderfacts.Read(ctx, w.Series, known, from(traderfields.Month, end), end) {
+	for did, err := range traderfacts.Read(ctx, w.Series, known, past.from(from(traderfields.Month, end), some), end) {
 		if err != nil {
 			return nil, fmt.Errorf("read what accounts did: %w", err)
 		}
 		if did.Stored || list[i].didNothing() {
 			list[i].setDid(did, end)
+		}
+		if err := past.add(ctx, list[i].Address, did); err != nil {
+			return nil, err
 		}
 		i++
 	}

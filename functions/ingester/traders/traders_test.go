@@ -1,6 +1,7 @@
 package traders_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -40,6 +41,7 @@ type account struct {
 	state   *market.Account
 	did     market.FactsByHour
 	worth   map[int64]market.Decimal // of its perpetuals at hours, ms
+	since   int64                    // the first hour in which it did something that is not stored, ms; 0 for none
 }
 
 // world is accounts in a store, and the time.
@@ -47,6 +49,7 @@ type world struct {
 	storetest.Stores
 	t        testing.TB
 	ms       int64
+	began    int64
 	accounts []*account
 	markets  *market.Markets
 	marks    market.Marks
@@ -56,7 +59,7 @@ func open(t testing.TB) *world {
 	w := &world{Stores: storetest.Open(t), t: t, ms: markettest.Base + 60*dayMs + 25*60_000}
 	described := meta.View{Time: w.ms, Perps: map[string]json.RawMessage{"": json.RawMessage(`{"universe":[{"name":"BTC","szDecimals":5,"maxLeverage":40},{"name":"ETH","szDecimals":4,"maxLeverage":25}]}`)}}
 	storetest.Publish(t, w.Views, meta.Published, described)
-	w.markets = described.Markets()
+	w.markets, w.began = described.Markets(), w.ms
 	w.mark("100", "7")
 	return w
 }
@@ -70,8 +73,10 @@ func (w *world) mark(btc, eth string) {
 func (w *world) now() time.Time { return time.UnixMilli(w.ms).UTC() }
 
 // term begins to publish, as a process does that has taken the lease.
-func (w *world) term() *publishing.Work {
-	return publishing.Config{Every: time.Hour, Now: w.now, Log: w.Log, Series: w.Series, Views: w.Views, Objects: w.Objects, Bucket: w.Bucket, Logger: slog.New(slog.DiscardHandler)}.Begin()
+func (w *world) term() *publishing.Work { return w.config().Begin() }
+
+func (w *world) config() publishing.Config {
+	return publishing.Config{Every: time.Hour, Now: w.now, Log: w.Log, Series: w.Series, Views: w.Views, Objects: w.Objects, Bucket: w.Bucket, Logger: slog.New(slog.DiscardHandler)}
 }
 
 func one(text string) market.Decimal { d, _ := market.ParseDecimal(text); return d }
@@ -105,18 +110,22 @@ func (a *account) do(seed int, ms int64) {
 	a.did.Merge(deeds.Facts())
 	of := market.MicrosOf(one(fmt.Sprint(ms % 97))).Decimal()
 	a.worth[market.Hour1.StartMs(ms)] = of
+	if hour := market.Hour1.StartMs(ms); a.since == 0 || hour < a.since {
+		a.since = hour
+	}
 }
 
-// note notes that an account did something.
+// note notes at a time that an account did something, in that hour or before.
 func (w *world) note(a *account, ms int64) {
 	storetest.PutLog(w.t, w.Log, accountchanges.Name, func(_ []store.Row, c []accountchanges.Changes) []store.Row {
 		return accountchanges.Rows(time.UnixMilli(ms), &c[0])
-	}, accountchanges.Changes{Did: []table.Address{a.address}})
+	}, accountchanges.Changes{Did: []accountchanges.Did{{Address: a.address, Since: cmp.Or(a.since, ms-ms%hourMs)}}})
 }
 
 // store writes the rows of an account, behind the note of it.
 func (w *world) store(a *account) {
 	w.note(a, w.ms)
+	a.since = 0
 	storetest.PutSeries(w.t, w.Series, a.rows()...)
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"quotary/shared/table"
 )
 
@@ -34,10 +36,47 @@ type keptColumn struct {
 	used  int64
 }
 
-// column is one that was read: of figures, or of sets.
+// column is one that was read: of figures, or of sets. That of [addresses] is the file itself.
 type column struct {
 	figures []table.Block
 	sets    []table.SetBlock
+	file    opened
+}
+
+// addresses is the place of a column that no file has: the cache keeps files there that are open.
+const addresses = -1
+
+// parts are the rows of files with some of all columns.
+func (c *columnCache) parts(ctx context.Context, files []opened, all []Column, some []int) ([]*table.Part, error) {
+	loaded := make([][]column, len(files))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(16)
+	for i := range files {
+		f := &files[i]
+		loaded[i] = make([]column, len(some))
+		for k, n := range some {
+			g.Go(func() (err error) {
+				loaded[i][k], err = c.get(ctx, columnOf{f.key, n}, func(ctx context.Context) (column, error) { return f.file.column(ctx, all[n]) })
+				return err
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	parts := make([]*table.Part, len(files))
+	for i := range parts {
+		figures, sets := make(map[int][]table.Block, len(some)), map[int][]table.SetBlock{}
+		for k, n := range some {
+			if all[n].Kind == Names {
+				sets[n] = loaded[i][k].sets
+			} else {
+				figures[n] = loaded[i][k].figures
+			}
+		}
+		parts[i] = files[i].part.With(figures, sets)
+	}
+	return parts, nil
 }
 
 func newColumnCache(bytes int) *columnCache {
@@ -74,6 +113,9 @@ func (c *columnCache) read(ctx context.Context, of columnOf, k *keptColumn, read
 	}
 	for i := range k.sets {
 		bytes += k.sets[i].Bytes()
+	}
+	if k.file.part != nil {
+		bytes += 32 * len(k.file.part.Addresses) // with what finds them
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +154,9 @@ func (c *columnCache) columns() []int {
 	defer c.mu.Unlock()
 	all := map[int]bool{}
 	for of := range c.kept {
-		all[of.column] = true
+		if of.column != addresses {
+			all[of.column] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(all))
 }

@@ -140,6 +140,17 @@ func (r *Reader) Ask(ctx context.Context, q *table.Query, show []int) (Answer, e
 // are as long as those of all.
 const showAtOnce = 16
 
+// Parts are the rows of one version with some of their columns, and when it was made, ms. A row of a later
+// part hides the one of the same address in those before it.
+func (r *Reader) Parts(ctx context.Context, columns []int) (made int64, parts []*table.Part, err error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	parts, err = r.with(ctx, v, columns)
+	return v.Version, parts, err
+}
+
 // current is the version that is answered from: the newest, or the one before while that loads, or
 // cannot be.
 func (r *Reader) current(ctx context.Context) (*version, error) {
@@ -205,17 +216,9 @@ func (r *Reader) open(ctx context.Context, m Manifest, before *version) (*versio
 		if v.files[i].file != nil {
 			continue
 		}
-		g.Go(func() error {
-			f, err := OpenObject(ctx, r.objects, named)
-			if err != nil {
-				return fmt.Errorf("open %s: %w", named.Key, err)
-			}
-			addresses, err := f.Addresses(ctx)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", named.Key, err)
-			}
-			v.files[i] = opened{key: named.Key, file: f, part: table.NewPart(addresses)}
-			return nil
+		g.Go(func() (err error) {
+			v.files[i], err = open(ctx, r.objects, named)
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -227,6 +230,18 @@ func (r *Reader) open(ctx context.Context, m Manifest, before *version) (*versio
 		}
 	}
 	return v, nil
+}
+
+func open(ctx context.Context, from Objects, named Named) (opened, error) {
+	f, err := OpenObject(ctx, from, named)
+	if err != nil {
+		return opened{}, fmt.Errorf("open %s: %w", named.Key, err)
+	}
+	addresses, err := f.Addresses(ctx)
+	if err != nil {
+		return opened{}, fmt.Errorf("read %s: %w", named.Key, err)
+	}
+	return opened{key: named.Key, file: f, part: table.NewPart(addresses)}, nil
 }
 
 // OpenObject opens a file of a manifest.
@@ -247,36 +262,9 @@ func (r ranges) Range(ctx context.Context, offset, n int64) ([]byte, error) {
 
 // with are the parts of a version with some of their columns.
 func (r *Reader) with(ctx context.Context, v *version, columns []int) ([]*table.Part, error) {
-	loaded := make([][]column, len(v.files))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(16)
-	for i := range v.files {
-		loaded[i] = make([]column, len(columns))
-		for k, n := range columns {
-			g.Go(func() (err error) {
-				loaded[i][k], err = r.column(ctx, &v.files[i], n)
-				return err
-			})
-		}
-	}
-	if err := g.Wait(); err != nil {
+	parts, err := r.cache.parts(ctx, v.files, r.columns, columns)
+	if err != nil {
 		return nil, fmt.Errorf("load columns of version %d: %w", v.Version, err)
 	}
-	parts := make([]*table.Part, len(v.files))
-	for i := range parts {
-		figures, sets := make(map[int][]table.Block, len(columns)), map[int][]table.SetBlock{}
-		for k, n := range columns {
-			if r.columns[n].Kind == Names {
-				sets[n] = loaded[i][k].sets
-			} else {
-				figures[n] = loaded[i][k].figures
-			}
-		}
-		parts[i] = v.files[i].part.With(figures, sets)
-	}
 	return parts, nil
-}
-
-func (r *Reader) column(ctx context.Context, f *opened, n int) (column, error) {
-	return r.cache.get(ctx, columnOf{f.key, n}, func(ctx context.Context) (column, error) { return f.file.column(ctx, r.columns[n]) })
 }

@@ -1,0 +1,346 @@
+package traders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/objects"
+	"quotary/functions/ingester/publication"
+	"quotary/shared/data/accountchanges"
+	"quotary/shared/data/traderfacts"
+	"quotary/shared/data/traderhistory"
+	"quotary/shared/market"
+	"quotary/shared/store"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+)
+
+const (
+	// keepHistory is for how long an hour is there: for a year, and what questions may be behind.
+	keepHistory = 400 * 24 * time.Hour
+	// mostDeeds is of how many accounts and hours rows are kept before files are made of them.
+	mostDeeds = 100_000
+)
+
+// history makes the next version of the history: it takes in what accounts did, and replaces the files
+// of the hours in which they did it, and of the days and weeks that these are in.
+type history struct {
+	bucket  *publication.Bucket
+	views   *store.Views
+	version int64 // of the next manifest, ms
+	next    traderhistory.Manifest
+	before  []traderhistory.Unit // those of the last manifest
+
+	since   map[table.Address]int64          // from when on more is known of what an account did, ms
+	did     map[int64]map[table.Address]bool // who did something in an hour, as far as that is since
+	deeds   map[int64][]traderhistory.Did    // by hours, what is in no file yet
+	count   int                              // of deeds
+	touched map[int64]bool                   // hours whose files were replaced
+	today   int64                            // its beginning, ms
+	worth   []traderhistory.Worth            // by then
+}
+
+// openHistory opens the history for the next version.
+func openHistory(ctx context.Context, bucket *publication.Bucket, views *store.Views, now time.Time) (*history, error) {
+	h := &history{bucket: bucket, views: views, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
+	body, _, _, err := views.Fetch(ctx, traderhistory.Name, "")
+	if err == nil {
+		h.next, err = traderhistory.Newest.Decode(body)
+	}
+	if err != nil && !errors.Is(err, store.ErrNoView) {
+		return nil, fmt.Errorf("read the history that was published last: %w", err)
+	}
+	h.before, h.today = slices.Clone(h.next.Units), market.Day1.StartMs(now.UnixMilli())
+	h.version = max(now.UnixMilli(), h.next.Version+1)
+	return h, nil
+}
+
+// note notes that more is known of what an account did since a time, ms.
+func (h *history) note(of accountchanges.Did) {
+	from := max(of.Since, h.today-keepHistory.Milliseconds())
+	if since, ok := h.since[of.Address]; !ok || from < since {
+		h.since[of.Address] = from
+	}
+}
+
+// from is the least of a time and those since which more is known of what some accounts did, ms.
+func (h *history) from(ms int64, some []table.Address) int64 {
+	for _, a := range some {
+		if since, ok := h.since[a]; ok {
+			ms = min(ms, since)
+		}
+	}
+	return ms
+}
+
+// add takes in what an account did since it was noted.
+func (h *history) add(ctx context.Context, a table.Address, did *traderfacts.Did) error {
+	since, ok := h.since[a]
+	if !ok || did == nil {
+		return nil
+	}
+	for _, hours := range [...]market.FactsByHour{did.Days, did.Hours} {
+		for hour, f := range hours {
+			if hour >= since {
+				h.deeds[hour] = append(h.deeds[hour], traderhistory.Did{Address: a, Facts: f})
+				h.count++
+				if h.did[hour] == nil {
+					h.did[hour] = map[table.Address]bool{}
+				}
+				h.did[hour][a] = true
+			}
+		}
+	}
+	if h.count < mostDeeds {
+		return nil
+	}
+	return h.write(ctx)
+}
+
+// value takes in what an account was worth at the beginning of the day.
+func (h *history) value(a table.Address, c market.Curve) {
+	h.worth = append(h.worth, traderhistory.WorthOf(a, c, h.today))
+}
+
+// writeWorth replaces the file of what accounts were worth at the beginning of the day: of those that
+// were not looked at since it is as it was the day before. They hold nothing whose price moves.
+func (h *history) writeWorth(ctx context.Context) error {
+	at := h.next.WorthAt(h.today)
+	if at == nil {
+		at = h.next.WorthAt(h.today - 1)
+	}
+	var files []*tablefile.File
+	if at != nil {
+		var err error
+		if files, err = publication.Open(ctx, h.bucket, []tablefile.Named{at.Named()}); err != nil {
+			return err
+		}
+	}
+	part, err := tablefile.Merge(ctx, traderhistory.WorthColumns(), files, traderhistory.WorthPart(h.worth), nil)
+	if err != nil {
+		return fmt.Errorf("merge what accounts were worth: %w", err)
+	}
+	if len(part.Addresses) == 0 {
+		return nil
+	}
+	return h.put(ctx, h.today, traderhistory.Moment, part)
+}
+
+// undone reports of an hour whether an account has done nothing in it that may have done something.
+func (h *history) undone(hour int64) func(table.Address) bool {
+	return func(a table.Address) bool {
+		since, ok := h.since[a]
+		return ok && since <= hour && !h.did[hour][a]
+	}
+}
+
+// write replaces the files of the hours in which something was done that was taken in.
+func (h *history) write(ctx context.Context) error {
+	for _, hour := range slices.Sorted(maps.Keys(h.deeds)) {
+		if err := h.replace(ctx, hour); err != nil {
+			return err
+		}
+	}
+	h.deeds, h.count = map[int64][]traderhistory.Did{}, 0
+	return nil
+}
+
+// replace replaces the file of an hour.
+func (h *history) replace(ctx context.Context, hour int64) error {
+	files, err := h.open(ctx, hour, traderhistory.Hour)
+	if err != nil {
+		return err
+	}
+	did := h.deeds[hour]
+	slices.SortFunc(did, func(a, b traderhistory.Did) int { return slices.Compare(a.Address[:], b.Address[:]) })
+	part, err := tablefile.Merge(ctx, traderhistory.Columns(), files, traderhistory.Part(did), h.undone(hour))
+	if err != nil {
+		return fmt.Errorf("merge what was done: %w", err)
+	}
+	h.touched[hour] = true
+	return h.put(ctx, hour, traderhistory.Hour, part)
+}
+
+// correct replaces the files of hours that have rows of accounts which did nothing in them, as is known
+// by now.
+func (h *history) correct(ctx context.Context) error {
+	oldest := h.oldest()
+	for _, u := range slices.Clone(h.next.Units) {
+		if u.Hours != traderhistory.Hour || h.touched[u.From] || u.From < oldest {
+			continue
+		}
+		files, err := h.open(ctx, u.From, traderhistory.Hour)
+		if err != nil {
+			return err
+		}
+		addresses, err := files[0].Addresses(ctx)
+		if err != nil {
+			return fmt.Errorf("read who did something: %w", err)
+		}
+		if slices.ContainsFunc(addresses, h.undone(u.From)) {
+			if err := h.replace(ctx, u.From); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// oldest is from when on more is known of what anybody did, ms.
+func (h *history) oldest() int64 {
+	ms := int64(market.MaxTime)
+	for _, since := range h.since {
+		ms = min(ms, since)
+	}
+	return ms
+}
+
+// open opens the file of a time; none where there is none.
+func (h *history) open(ctx context.Context, from, hours int64) ([]*tablefile.File, error) {
+	at, ok := h.next.Find(from, hours)
+	if !ok {
+		return nil, nil
+	}
+	return publication.Open(ctx, h.bucket, []tablefile.Named{h.next.Units[at].Named()})
+}
+
+// put writes a file, and names it in place of the one of its time. What a process that ended before its
+// manifest has left under the same name is not touched: the version is another then.
+func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Part) error {
+	of := *part
+	of.Version, of.Tier = h.version, tiers[hours]
+	columns := traderhistory.Columns()
+	if hours == traderhistory.Moment {
+		columns = traderhistory.WorthColumns()
+	}
+	body, err := tablefile.Bytes(columns, &of)
+	if err != nil {
+		return fmt.Errorf("make the file of %s: %w", time.UnixMilli(from).UTC(), err)
+	}
+	u := traderhistory.Unit{From: from, Hours: hours, Version: h.version, Bytes: int64(len(body))}
+	for {
+		err := h.bucket.Create(ctx, u.Named().Key, body)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, objects.ErrExists) {
+			return fmt.Errorf("write the file of %s: %w", time.UnixMilli(from).UTC(), err)
+		}
+		h.version++
+		u.Version = h.version
+	}
+	h.next.Put(u)
+	return nil
+}
+
+var tiers = map[int64]string{traderhistory.Moment: "moment", traderhistory.Hour: "hour", traderhistory.Day: "day", traderhistory.Week: "week"}
+
+// sum makes a file of a time anew of those of shorter times in it.
+func (h *history) sum(ctx context.Context, from, hours, of int64) error {
+	var files []*tablefile.File
+	for at := from; at < from+hours*hourMs; at += of * hourMs {
+		some, err := h.open(ctx, at, of)
+		if err != nil {
+			return err
+		}
+		files = append(files, some...)
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	part, err := traderhistory.Sum(ctx, from, files)
+	if err != nil {
+		return err
+	}
+	return h.put(ctx, from, hours, part)
+}
+
+// publish writes the files that are to be replaced, and then the manifest; whole says that accounts were
+// looked at as a whole. now is in the hour that runs.
+func (h *history) publish(ctx context.Context, now time.Time, whole bool) error {
+	if err := h.write(ctx); err != nil {
+		return err
+	}
+	if err := h.correct(ctx); err != nil {
+		return err
+	}
+	if whole {
+		if err := h.writeWorth(ctx); err != nil {
+			return err
+		}
+	}
+	for _, width := range [...]struct{ hours, of int64 }{{traderhistory.Day, traderhistory.Hour}, {traderhistory.Week, traderhistory.Day}} {
+		for _, from := range h.due(width.hours, market.Hour1.StartMs(now.UnixMilli())) {
+			if err := h.sum(ctx, from, width.hours, width.of); err != nil {
+				return err
+			}
+		}
+	}
+	oldest := now.Add(-keepHistory).UnixMilli()
+	h.next.Units = slices.DeleteFunc(h.next.Units, func(u traderhistory.Unit) bool { return u.To() < oldest })
+	h.next.Left = h.left()
+	h.next.Version = h.version
+	if err := h.views.Publish(ctx, traderhistory.Name, traderhistory.Newest.Encode(h.next)); err != nil {
+		return fmt.Errorf("publish the history: %w", err)
+	}
+	return nil
+}
+
+// due are the beginnings of days or weeks that are over at a time, ms, and have no file or one that an
+// hour has been replaced in.
+func (h *history) due(hours, now int64) []int64 {
+	due := map[int64]bool{}
+	for _, u := range h.next.Units {
+		from := traderhistory.StartOf(u.From, hours)
+		if u.Hours != traderhistory.Hour || from+hours*hourMs > now {
+			continue
+		}
+		if _, known := h.next.Find(from, hours); !known || h.touched[u.From] {
+			due[from] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(due))
+}
+
+// left are the files that manifests of the last while have named and the next one does not.
+func (h *history) left() (left []tablefile.Left) {
+	for _, l := range h.next.Left {
+		if l.Since > h.version-keep.Milliseconds() {
+			left = append(left, l)
+		}
+	}
+	for _, u := range h.before {
+		if at, ok := h.next.Find(u.From, u.Hours); !ok || h.next.Units[at] != u {
+			left = append(left, tablefile.Left{Key: u.Named().Key, Since: h.version})
+		}
+	}
+	return left
+}
+
+// tidy removes the files that no manifest of the last while has named.
+func (h *history) tidy(ctx context.Context) error {
+	named := map[string]bool{}
+	for _, u := range h.next.Units {
+		named[u.Named().Key] = true
+	}
+	for _, l := range h.next.Left {
+		named[l.Key] = true
+	}
+	all, err := h.bucket.Files(ctx, traderhistory.Prefix)
+	if err != nil {
+		return fmt.Errorf("list the files of the history: %w", err)
+	}
+	for _, key := range all {
+		if version, ok := traderhistory.VersionOf(key); !ok || version > h.version-keep.Milliseconds() || named[key] {
+			continue
+		}
+		if err := h.bucket.Remove(ctx, key); err != nil {
+			return fmt.Errorf("remove %s: %w", key, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package traders_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	publishing "quotary/functions/ingester/traders"
+	"quotary/shared/data/traderhistory"
+	"quotary/shared/data/traders"
+	"quotary/shared/market"
+	"quotary/shared/market/markettest"
+	"quotary/shared/service/traderwindows"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/testing/must"
+	"quotary/shared/testing/testenv"
+	"quotary/shared/traderfields"
+)
+
+// windows is what answers about the past, anew.
+func (w *world) windows() *traderwindows.Windows {
+	bucket := &tablefile.Bucket{Client: w.Objects, Name: w.Bucket}
+	newest, history := traders.Newest.Open(w.Views, time.Now), traderhistory.Newest.Open(w.Views, time.Now)
+	of := tablefile.NewReader(traders.Columns(), func(ctx context.Context) (tablefile.Manifest, error) { return newest.Get(ctx) }, bucket, 1<<26)
+	return traderwindows.New(of, func(ctx context.Context) (traderhistory.Manifest, error) { return history.Get(ctx) }, bucket, 1<<26)
+}
+
+// past is what an account's row is to be made of in a window.
+func (w *world) past(a *account, of traderwindows.Window) *traderfields.Trader {
+	did := rounded(a.did).Within(of.From, of.To)
+	stats := market.TraderStats{}
+	for _, hour := range sortedHours(a.worth) {
+		markettest.Valued(&stats, hour, a.worth[hour])
+	}
+	var ends [2]traderhistory.Worth
+	for i, ms := range [...]int64{of.From, of.To} {
+		ends[i] = traderhistory.WorthOf(a.address, stats.Curve, market.Day1.StartMs(ms))
+	}
+	held := a.state.Summary(w.markets, w.marks, w.ms)
+	return &traderfields.Trader{
+		Holds: &held, Did: map[traderfields.Period]*market.Window{traderhistory.Period: &did},
+		Worth: map[traderfields.Period]traderfields.Worth{traderhistory.Period: traderhistory.Ends(&ends[0], &ends[1])},
+	}
+}
+
+// rounded has the amounts of each hour as a history keeps them: of spot markets to eight places, as those
+// of fees in tokens have more.
+func rounded(did market.FactsByHour) market.FactsByHour {
+	all := market.FactsByHour{}
+	for hour, f := range did {
+		one := *f
+		for _, d := range []*market.Decimal{&one.Spot.Maker.Value, &one.Spot.Taker.Value, &one.Spot.Maker.Fee, &one.Spot.Taker.Fee, &one.Perp.Maker.Fee, &one.Perp.Taker.Fee, &one.Routed.Fee, &one.Routed.BuilderFee} {
+			*d = d.RoundHAZ(8)
+		}
+		for _, d := range []*market.Decimal{&one.Perp.Maker.Value, &one.Perp.Taker.Value, &one.Routed.Value, &one.Closed.Value, &one.LiquidatedLong.Value, &one.LiquidatedShort.Value} {
+			*d = d.RoundHAZ(6)
+		}
+		all[hour] = &one
+	}
+	return all
+}
+
+// asked are the fields that a window has.
+func asked() (list []int) {
+	for i := range traderfields.Fields {
+		f := &traderfields.Fields[i]
+		switch f.Group {
+		case "completed positions", "fills", "perp fills", "filled orders", "builders", "liquidation", "account snapshot", traderfields.ValueChange:
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// TestAnyWindowIsWhatItsHoursSumUp: every figure of every trader in random windows, as rows and as what
+// traders are ordered by, while accounts go on and correct what was, days and weeks end, and other
+// processes take over.
+func TestAnyWindowIsWhatItsHoursSumUp(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	r := rand.New(rand.NewPCG(3, 9)) //nolint:gosec // the same each time
+	for n := range 9 {
+		var times []int64
+		for range n {
+			times = append(times, w.ms-r.Int64N(18*24)*hourMs)
+		}
+		w.add(n%3 == 0, times...)
+	}
+	work := w.term()
+	for step := range testenv.Amount(4, 200) {
+		if step%3 == 2 {
+			work = w.term()
+		}
+		a := w.accounts[r.IntN(len(w.accounts))]
+		a.do(step, w.ms)
+		if back := w.ms - r.Int64N(9*24)*hourMs; step%2 == 0 { // something is known later than it was
+			a.do(step, back)
+		}
+		w.store(a)
+		must.Do(t, work.Publish(t.Context()))
+		w.compareWindows(r, 3)
+		w.ms += (1 + r.Int64N(11)) * 5 * hourMs / 12
+	}
+}
+
+func (w *world) compareWindows(r *rand.Rand, windows int) {
+	t := w.t
+	t.Helper()
+	answers, fields := w.windows(), asked()
+	for range windows {
+		hour := w.ms - w.ms%hourMs
+		from := hour - r.Int64N(20*24)*hourMs
+		of := traderwindows.Window{From: from, To: min(hour+hourMs, from+(1+r.Int64N(20*24))*hourMs)}
+		order := fields[r.IntN(len(fields))]
+		a := must.Get(answers.Ask(t.Context(), of, &table.Query{Order: order, Limit: len(w.accounts) + 1}, fields))(t)
+		if a.Total != len(w.accounts) || len(a.Rows) != len(w.accounts) {
+			t.Fatalf("%d rows of %d traders", a.Total, len(w.accounts))
+		}
+		w.compareCoins(answers, of)
+		at := map[table.Address]*account{}
+		for _, one := range w.accounts {
+			at[one.address] = one
+		}
+		var last tablefile.Value
+		for n, row := range a.Rows {
+			want := w.past(at[row.Address], of)
+			for i, f := range fields {
+				if isEdge(f) && !w.knowsWorth(of) || isSharpeOfHugeRates(f, want) {
+					continue
+				}
+				v, known := traderfields.Fields[f].Figure(want, traderhistory.Period)
+				if row.Values[i] != (tablefile.Value{Value: v, Known: known}) {
+					t.Fatalf("%s: %s of %s from %d to %d is %+v, want %d, known %t", w.now(), traderfields.Fields[f].Name, market.AddressOf(row.Address), of.From, of.To, row.Values[i], v, known)
+				}
+				if f != order {
+					continue
+				}
+				if now := row.Values[i]; n > 0 && (now.Known && !last.Known || now.Known && now.Value > last.Value) {
+					t.Fatalf("%s of row %d is %+v, behind %+v", traderfields.Fields[f].Name, n, now, last)
+				}
+				last = row.Values[i]
+			}
+		}
+	}
+}
+
+// compareCoins counts who traded one perpetual in a window.
+func (w *world) compareCoins(answers *traderwindows.Windows, of traderwindows.Window) {
+	w.t.Helper()
+	for _, coin := range []string{"BTC", "ETH"} {
+		want := 0
+		for _, a := range w.accounts {
+			did := a.did.Within(of.From, of.To)
+			if slices.Contains(did.Did.Coins, coin) {
+				want++
+			}
+		}
+		traded := table.SetFilter{Column: traderwindows.Coins(), Names: []string{coin}, Kind: table.Any}
+		if a := must.Get(answers.Ask(w.t.Context(), of, &table.Query{Sets: []table.SetFilter{traded}}, nil))(w.t); a.Total != want {
+			w.t.Fatalf("%d traded %s from %d to %d, want %d", a.Total, coin, of.From, of.To, want)
+		}
+	}
+}
+
+// ending fails from some request on that writes or removes, as for a process that ends there.
+type ending struct {
+	publishing.Objects
+	left int
+}
+
+var errEnded = errors.New("the process has ended")
+
+func (e *ending) PutObject(ctx context.Context, in *s3.PutObjectInput, o ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	if e.left--; e.left < 0 {
+		return nil, errEnded
+	}
+	return e.Objects.PutObject(ctx, in, o...)
+}
+
+func (e *ending) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, o ...func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+	if e.left--; e.left < 0 {
+		return nil, errEnded
+	}
+	return e.Objects.DeleteObject(ctx, in, o...)
+}
+
+func TestTheHistoryIsWholeWhereverAPublicationEnds(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for n := range 3 {
+		w.add(false, w.ms-int64(n)*hourMs, w.ms-dayMs)
+	}
+	r := rand.New(rand.NewPCG(5, 5)) //nolint:gosec // the same each time
+	must.Do(t, w.term().Publish(t.Context()))
+	for n := 0; ; n++ {
+		left := n * n // requests
+		a := w.accounts[n%3]
+		a.do(left, w.ms)
+		a.do(left, w.ms-2*dayMs)
+		w.store(a)
+		c := w.config()
+		c.Objects = &ending{w.Objects, left}
+		if err := c.Begin().Publish(t.Context()); err == nil {
+			break
+		}
+		w.ms += 3 * 60_000
+		must.Do(t, w.term().Publish(t.Context()))
+		w.compareWindows(r, 1)
+		w.ms += 50 * 60_000
+	}
+}
+
+func isEdge(field int) bool {
+	f := &traderfields.Fields[field]
+	return f.Group == traderfields.ValueChange && len(traderhistory.Needs(f)) == 0
+}
+
+// isSharpeOfHugeRates reports whether what a figure is made of has too many digits for a history: no genuine
+// position gains a million times its value.
+func isSharpeOfHugeRates(field int, of *traderfields.Trader) bool {
+	return traderfields.Fields[field].Name == "sharpe" && of.Did[traderhistory.Period].Did.Closed.Squares.GreaterThan(market.DecimalFromInt(tablefile.Most))
+}
+
+// knowsWorth reports whether the ends of a window were published: the world begins at some hour.
+func (w *world) knowsWorth(of traderwindows.Window) bool {
+	return market.Day1.StartMs(of.From) > w.began && market.Day1.StartMs(of.To) > w.began
+}
+
+// A figure of which a column was forgotten would differ from the one of all columns.
+func TestFiguresNeedNoMoreThanTheirColumns(t *testing.T) {
+	t.Parallel()
+	for i := range traderfields.Fields {
+		f := &traderfields.Fields[i]
+		switch need := traderhistory.Needs(f); {
+		case isEdge(i), f.Adds == traderfields.Latest, f.Group == "all orders", f.Group == "net flows", f.Group == "max drawdown":
+			if len(need) > 0 {
+				t.Errorf("%s needs columns %v", f.Name, need)
+			}
+		case len(need) == 0 && f.Missing == "":
+			t.Errorf("%s needs no column", f.Name)
+		}
+	}
+}

@@ -1,0 +1,326 @@
+// Package traderwindows answers questions about what all traders did in any window of the past, from the
+// history that the ingester publishes (package traderhistory), and about what they hold now, from the
+// trader table (package traders).
+//
+// A window is made a table: of each trader of the trader table a row, with those columns that a question
+// names, so that it is asked as that table is ([table.Query]). A column is made of the sums of the
+// fewest files that have the window's hours; the last ones are kept.
+package traderwindows
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"quotary/shared/data/traderhistory"
+	"quotary/shared/data/traders"
+	"quotary/shared/market"
+	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
+	"quotary/shared/traderfields"
+)
+
+// Window is from the beginning of an hour on and before that of another, ms.
+type Window struct{ From, To int64 }
+
+// Windows answers questions. It may be used by several at once.
+type Windows struct {
+	table  *tablefile.Reader
+	newest func(context.Context) (traderhistory.Manifest, error)
+	files  *tablefile.Files
+	worth  *tablefile.Files
+
+	mu           sync.Mutex
+	kept         []*columns // of the last windows, the last one at the end
+	places       map[string][]int32
+	placesOfRows int   // how many there are in all
+	placed       int64 // the version of the trader table to which places belong
+}
+
+const (
+	// keptWindows is of how many windows columns are kept, and keptColumns how many of each.
+	keptWindows = 4
+	keptColumns = 24
+	// keptPlaces bounds the rows of files of which it is known which traders they are.
+	keptPlaces = 16 << 20
+)
+
+// New returns what answers from a trader table, which has the columns of [traders.Columns], and the newest
+// history, whose columns are kept up to so many bytes.
+func New(of *tablefile.Reader, newest func(context.Context) (traderhistory.Manifest, error), objects tablefile.Objects, bytes int) *Windows {
+	return &Windows{
+		table: of, newest: newest, places: map[string][]int32{},
+		files: tablefile.NewFiles(traderhistory.Columns(), objects, bytes), worth: tablefile.NewFiles(traderhistory.WorthColumns(), objects, bytes/4),
+	}
+}
+
+// Column is the place of a field in questions, and Coins that of the perpetuals that were traded.
+func Column(f *traderfields.Field) int {
+	for i := range traderfields.Fields {
+		if &traderfields.Fields[i] == f {
+			return i
+		}
+	}
+	return -1
+}
+
+// Coins is the place of the column of sets of what was traded in the window.
+func Coins() int { return len(traderfields.Fields) }
+
+// Answer is what a question finds.
+type Answer struct {
+	tablefile.Answer
+	Since int64 // from when on there is a history, ms
+}
+
+// Ask answers a question about a window, whose columns are those of [Column], with some columns of its
+// rows. What traders hold is that of now.
+func (w *Windows) Ask(ctx context.Context, of Window, q *table.Query, show []int) (a Answer, err error) {
+	m, err := w.newest(ctx)
+	if err != nil {
+		return a, fmt.Errorf("find the newest history: %w", err)
+	}
+	held := heldColumns(append(q.Columns(), show...))
+	made, parts, err := w.table.Parts(ctx, held)
+	if err != nil {
+		return a, fmt.Errorf("read the table of traders: %w", err)
+	}
+	c := w.columns(&m, made, of, parts)
+	asked, err := c.parts(ctx, parts, q.Columns(), q.SetColumns())
+	if err != nil {
+		return a, err
+	}
+	found, err := q.Run(ctx, asked)
+	if err != nil {
+		return a, fmt.Errorf("ask about a window: %w", err)
+	}
+	a = Answer{tablefile.Answer{Version: min(made, m.Version), Total: found.Total}, m.Since()}
+	a.Rows, err = c.rows(ctx, parts, found.Rows, show)
+	return a, err
+}
+
+// heldColumns are the columns of the trader table that fields are in which are of now.
+func heldColumns(fields []int) (held []int) {
+	for _, f := range fields {
+		if column, ok := heldColumn(f); ok {
+			held = append(held, column)
+		}
+	}
+	return held
+}
+
+// heldColumn is the column of the trader table of a field that is of now.
+func heldColumn(field int) (column int, ok bool) {
+	if field >= len(traderfields.Fields) || traderfields.Fields[field].Adds != traderfields.Latest {
+		return 0, false
+	}
+	return traders.Column(traderfields.Fields[field].Name)
+}
+
+// columns are those of a window that were made of it.
+type columns struct {
+	*Windows
+	Window
+	history int64 // version
+	made    int64 // of the trader table
+	units   []traderhistory.Unit
+	ends    [2]*traderhistory.Unit // what accounts were worth at the ends; nil where that is not known
+	traders int
+
+	mu    sync.Mutex
+	known map[int]*oneColumn
+}
+
+type oneColumn struct {
+	once    sync.Once
+	figures [][]table.Block // of each part
+	sets    [][]table.SetBlock
+	err     error
+}
+
+// columns are those of a window at the versions of history and table.
+func (w *Windows) columns(m *traderhistory.Manifest, made int64, of Window, parts []*table.Part) *columns {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.placed < made {
+		w.placed, w.placesOfRows, w.places = made, 0, map[string][]int32{}
+	}
+	for i, k := range w.kept {
+		if k.Window == of && k.history == m.Version && k.made == made {
+			w.kept = append(append(w.kept[:i:i], w.kept[i+1:]...), k)
+			return k
+		}
+	}
+	c := &columns{Windows: w, Window: of, history: m.Version, made: made, units: m.Cover(of.From, of.To), known: map[int]*oneColumn{}}
+	for i, ms := range [...]int64{of.From, of.To} {
+		c.ends[i] = m.WorthAt(ms)
+	}
+	for _, p := range parts {
+		c.traders += len(p.Addresses)
+	}
+	if w.kept = append(w.kept, c); len(w.kept) > keptWindows {
+		w.kept = w.kept[1:]
+	}
+	return c
+}
+
+// parts are the rows of the trader table with columns of the window.
+func (c *columns) parts(ctx context.Context, parts []*table.Part, figures, sets []int) ([]*table.Part, error) {
+	list := make([]*table.Part, len(parts))
+	for i, p := range parts {
+		list[i] = p.With(map[int][]table.Block{}, map[int][]table.SetBlock{})
+		for _, f := range figures {
+			if held, ok := heldColumn(f); ok {
+				list[i].Columns[f] = p.Columns[held]
+			}
+		}
+	}
+	for _, f := range figures {
+		if _, ok := heldColumn(f); ok {
+			continue
+		}
+		one, err := c.column(ctx, f, parts)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			list[i].Columns[f] = one.figures[i]
+		}
+	}
+	for _, s := range sets {
+		one, err := c.column(ctx, s, parts)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			list[i].Sets[s] = one.sets[i]
+		}
+	}
+	return list, nil
+}
+
+// column is a column of the window, made where it is not kept.
+func (c *columns) column(ctx context.Context, field int, parts []*table.Part) (*oneColumn, error) {
+	c.mu.Lock()
+	one := c.known[field]
+	if one == nil {
+		if one = new(oneColumn); len(c.known) == keptColumns {
+			clear(c.known)
+		}
+		c.known[field] = one
+	}
+	c.mu.Unlock()
+	one.once.Do(func() {
+		switch {
+		case field == Coins():
+			one.sets, one.err = c.coins(ctx, parts)
+		case isWorth(&traderfields.Fields[field]):
+			one.figures, one.err = c.worthFigures(ctx, &traderfields.Fields[field], parts)
+		default:
+			one.figures, one.err = c.figures(ctx, &traderfields.Fields[field], parts)
+		}
+	})
+	if one.err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.known[field] == one { // the next one tries again
+			delete(c.known, field)
+		}
+		return nil, fmt.Errorf("make a column of a window: %w", one.err)
+	}
+	return one, nil
+}
+
+// figures makes a column of what traders did.
+func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*table.Part) ([][]table.Block, error) {
+	need := traderhistory.Needs(f)
+	sums := traderhistory.NewSums(c.From, c.traders, need)
+	files, err := c.files.Parts(ctx, c.named(), need)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range files {
+		sums.AddAll(p, c.placesOf(c.units[i].Named().Key, p, parts))
+	}
+	did := new(market.Window)
+	none, noneKnown := traderhistory.Figure(f, did)
+	return blocksOf(parts, func(trader int) (int64, bool) {
+		if !sums.Did(trader) {
+			return none, noneKnown
+		}
+		sums.Facts(trader, &did.Did)
+		return traderhistory.Figure(f, did)
+	})
+}
+
+func (c *columns) named() []tablefile.Named {
+	named := make([]tablefile.Named, len(c.units))
+	for i := range c.units {
+		named[i] = c.units[i].Named()
+	}
+	return named
+}
+
+// blocksOf makes a column of a figure of every trader, who are counted through all parts.
+func blocksOf(parts []*table.Part, figure func(trader int) (int64, bool)) ([][]table.Block, error) {
+	all, trader := make([][]table.Block, len(parts)), 0
+	for i, p := range parts {
+		for left := len(p.Addresses); left > 0; left -= table.BlockRows {
+			n := min(left, table.BlockRows)
+			values, known := make([]int64, n), table.NewBits(n)
+			for row := range n {
+				if v, ok := figure(trader); ok {
+					values[row] = v
+					known.Set(row)
+				}
+				trader++
+			}
+			b, err := table.NewBlock(values, known)
+			if err != nil {
+				return nil, err
+			}
+			all[i] = append(all[i], b)
+		}
+	}
+	return all, nil
+}
+
+// placesOf are the traders of the rows of a file; -1 for one that is not in the trader table.
+func (c *columns) placesOf(key string, file *table.Part, parts []*table.Part) []int32 {
+	c.Windows.mu.Lock()
+	places, ok := c.places[key]
+	ok = ok && c.placed == c.made
+	c.Windows.mu.Unlock()
+	if ok {
+		return places
+	}
+	places = make([]int32, len(file.Addresses))
+	for row, a := range file.Addresses {
+		places[row] = placeOf(a, parts)
+	}
+	c.Windows.mu.Lock()
+	defer c.Windows.mu.Unlock()
+	if c.placed == c.made {
+		if c.placesOfRows += len(places); c.placesOfRows > keptPlaces {
+			c.placesOfRows = len(places)
+			clear(c.places)
+		}
+		c.places[key] = places
+	}
+	return places
+}
+
+// placeOf is a trader among all of all parts: its row in the last part that has it.
+func placeOf(a table.Address, parts []*table.Part) int32 {
+	before := 0
+	for _, p := range parts {
+		before += len(p.Addresses)
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		before -= len(parts[i].Addresses)
+		if row, ok := parts[i].Find(a); ok {
+			return int32(before + row) //nolint:gosec // a table has fewer rows
+		}
+	}
+	return -1
+}
