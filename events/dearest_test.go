@@ -318,7 +318,7 @@ func mostOf(name string, field reflect.StructField) (values []any) {
 		if name == "symbol" || name == "dbkey" || name == "dbKey" || name == "key" && scalar == reflect.TypeFor[catalog.PairKey]() {
 			return []any{busyPair, perpKey, followedKey}
 		}
-	case reflect.TypeFor[catalog.Millis](), reflect.TypeFor[catalog.Seconds]():
+	case reflect.TypeFor[catalog.Millis](), reflect.TypeFor[catalog.Seconds](), reflect.TypeFor[catalog.Moment]():
 		return []any{nil}
 	case reflect.TypeFor[catalog.Lookback]():
 		return []any{cmp.Or(most, "180d")}

@@ -293,12 +293,6 @@ func (r Route[In, Out]) ofVersions() Route[In, Out] {
 	return r
 }
 
-// planned declares an endpoint that has no handler yet.
-func planned(method, path string, family Family, access Access, envelope Envelope) struct{} {
-	declare(&Endpoint{Method: method, Path: path, Family: family, Access: access, Envelope: envelope, Planned: true})
-	return struct{}{}
-}
-
 func action(name string) Access { return Access{Kind: ActionAccess, Name: name} }
 func grant(name string) Access  { return Access{Kind: GrantAccess, Name: name} }
 

@@ -209,6 +209,7 @@ func TestParameterTypes(t *testing.T) {
 		{new(catalog.LongDays), []string{"1", "7", "7d", "30", "60d", "90"}, []string{"", "d", "0", "0d", "2", "91", "-7", "+7", "7.0"}},
 		{new(catalog.LongWindowDays), []string{"0", "0d", "1", "90", "60d"}, []string{"", "d", "2", "365", "-7", "+7", "7.0"}},
 		{new(catalog.Lookback), []string{"1s", "15m", "4h", "7d", "2w"}, []string{"", "s", "0s", "-1m", "+1m", "1", "1M", "1.5h", "99999999999s"}},
+		{new(catalog.Moment), []string{"2026-11-20", "2026-11-20T08:00:00Z", "-15m", "-1w"}, []string{"", "-", "15m", "-0s", "--1m", "-1y", "-99999w", "now"}},
 		{new(catalog.Int), []string{"0", "-5", "30"}, []string{"", "x", "1.0", "+1"}},
 	} {
 		for _, s := range tt.accepted {

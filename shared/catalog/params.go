@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,6 +100,38 @@ func (l *Lookback) UnmarshalText(text []byte) error {
 
 // Duration returns the length of the window.
 func (l Lookback) Duration() time.Duration { return time.Duration(l) * time.Second }
+
+// Moment is a time, an ISO 8601 date or date-time, or how long before now, as in -14d, -6h or -30m.
+type Moment struct {
+	at     StartDate
+	before Lookback
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (m *Moment) UnmarshalText(text []byte) error {
+	if span, ok := bytes.CutPrefix(text, []byte("-")); ok {
+		if m.before.UnmarshalText(span) == nil && m.before <= mostBefore {
+			return nil
+		}
+	} else if m.at.UnmarshalText(text) == nil && m.at.Unix() >= 0 {
+		return nil
+	}
+	return errors.New("an ISO 8601 date or date-time (2026-01-31T08:00:00Z), or a time since 1970 before now as a minus, a whole number and one of s, m, h, d, w (-1d)")
+}
+
+// mostBefore is how long before now a moment may be: 50 years, in seconds.
+const mostBefore = 50 * 365 * 86_400
+
+// UnmarshalJSON accepts a string.
+func (m *Moment) UnmarshalJSON(b []byte) error { return unmarshalScalar(b, m.UnmarshalText) }
+
+// At is the moment, in UTC.
+func (m *Moment) At(now time.Time) time.Time {
+	if m.before > 0 {
+		return now.Add(-m.before.Duration()).UTC()
+	}
+	return m.at.UTC()
+}
 
 // Days is how many days a window reaches back from now, 0 to 365; 0 is all time. It is
 // written 7 or 7d.

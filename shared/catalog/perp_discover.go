@@ -1,5 +1,7 @@
 package catalog
 
+import "time"
+
 // Traders by their figures, of which a table is made every five minutes.
 var (
 	// Finds successful accounts with more than 100,000 USD in perpetuals.
@@ -8,9 +10,8 @@ var (
 	Discover = route[DiscoverIn, DiscoverPage]("POST", "/upgrade/v2/hl/traders/discover", PerpDiscover, action("HL_TRADERS_DISCOVER"), EnvelopeB).needs(VenueFills).covers().ofVersions()
 	// Lists the tags of many addresses.
 	AddressTags = route[AddressTagsIn, []TraderTags]("POST", "/upgrade/v2/hl/traders/query-addr-tags", PerpDiscover, action("HL_QUERY_ADDR_TAGS"), EnvelopeB).needs(VenueFills).covers().ofVersions()
-
-	// Finds accounts by filters on their statistics as of a time in the past.
-	_ = planned("POST", "/upgrade/v2/hl/traders/discover-history", PerpDiscover, action("HL_TRADERS_DISCOVER_HISTORY"), EnvelopeB)
+	// Finds accounts by filters on their statistics over a window of the past.
+	DiscoverHistory = route[DiscoverHistoryIn, DiscoverPage]("POST", "/upgrade/v2/hl/traders/discover-history", PerpDiscover, action("HL_TRADERS_DISCOVER_HISTORY"), EnvelopeB).needs(VenueFills).covers().ofVersions()
 )
 
 // Of its memory some hundred columns of a million traders are kept, and what holds two cores, on which
@@ -36,6 +37,48 @@ type DiscoverIn struct {
 	Lang       string           `body:"lang" default:"en" enum:"en|zh"`           // language of the tags
 	Filters    []DiscoverFilter `body:"filters" max:"50"`                         // all of which hold
 	Addrs      []Address        `body:"addrs" cut:"2000" list:"set"`              // only these accounts; those beyond 2,000 are left out
+}
+
+// DiscoverHistoryIn selects traders by their figures over a window of full hours: from the one that its
+// start is in to the one that its cut-off is in. The fields are those of completed positions, fills, perp
+// fills, filled orders, builders, liquidation, account value change, whose values are those of the last
+// beginnings of a day (UTC) up to the ends, and account snapshot, which is of now.
+type DiscoverHistoryIn struct {
+	PageNum    int64            `body:"pageNum" default:"1" min:"1" max:"20"`     // number of the page, from 1 to 20
+	PageSize   int64            `body:"pageSize" default:"20" min:"1" max:"25"`   // rows of the answer, 25 at most
+	StartTime  *Millis          `body:"startTime"`                                // when the window begins, ms; absent for period before the cut-off
+	Time       *Millis          `body:"time"`                                     // cut-off, ms; absent for time2
+	Time2      *Moment          `body:"time2"`                                    // cut-off: an ISO time, or how long before now, as in -14d, -6h or -30m; absent for now
+	Period     Days             `body:"period" default:"7"`                       // days before the cut-off, from 1 to 365, or 0 for all of the history
+	Sort       *DiscoverSort    `body:"sort"`                                     // absent for the greatest totalPnl first
+	Coins      []Coin           `body:"coins,allCoins" max:"500" list:"set"`      // only who traded all of these perpetuals in the window
+	AnyCoins   []Coin           `body:"anyCoins" max:"500" list:"set"`            // only who traded one of these at least
+	NoCoins    []Coin           `body:"noCoins" max:"500" list:"set"`             // only who traded none of these
+	LimitCoins []Coin           `body:"limitCoins" max:"500" list:"set"`          // only who traded, and nothing but these
+	Selects    []string         `body:"selects" max:"500" maxlen:"64" list:"set"` // fields of the rows; absent for the usual ones
+	CountOnly  bool             `body:"countOnly"`                                // true for total alone
+	Filters    []DiscoverFilter `body:"filters" max:"50"`                         // all of which hold; without a period of their own
+	Addrs      []Address        `body:"addrs" cut:"2000" list:"set"`              // only these accounts; those beyond 2,000 are left out
+}
+
+// Span implements [Spanner].
+func (in DiscoverHistoryIn) Span(now time.Time) (start, end time.Time) {
+	end = now
+	switch {
+	case in.Time != nil:
+		end = in.Time.Time()
+	case in.Time2 != nil:
+		end = in.Time2.At(now)
+	}
+	switch {
+	case in.StartTime != nil:
+		start = in.StartTime.Time()
+	case in.Period == 0:
+		start = time.UnixMilli(0).UTC()
+	default:
+		start = end.AddDate(0, 0, -int(in.Period))
+	}
+	return start, end
 }
 
 // DiscoverSort is the order of traders: what is not known comes last, and of equal ones the smaller

@@ -13,14 +13,18 @@ import (
 )
 
 // filter is a condition of a question; an error goes on from the name of the filter and a point.
-func filter(in *catalog.DiscoverFilter, period traderfields.Period, now time.Time) (f table.Filter, err error) {
-	if in.Period != nil {
-		period = traderfields.Period(*in.Period)
-	}
+func (q *Question) filter(in *catalog.DiscoverFilter, now time.Time) (f table.Filter, err error) {
 	if in.Field == "" {
 		return f, errors.New("field: must be the name of a field")
 	}
-	column, field, err := columnOf(in.Field, period)
+	period := q.period
+	if in.Period != nil {
+		if q.ofWindow {
+			return f, fmt.Errorf("period: no filter has a period of its own here, as %s is asked for of the window", in.Field)
+		}
+		period = traderfields.Period(*in.Period)
+	}
+	column, field, err := q.columnOf(in.Field, period)
 	if err != nil {
 		return f, fmt.Errorf("field: %w", err)
 	}
@@ -55,18 +59,11 @@ func operand(in *catalog.DiscoverFilter, field *traderfields.Field, now time.Tim
 
 // dateOf is a date, ms: an ISO time, or how long before now.
 func dateOf(text string, now time.Time) (int64, error) {
-	if span, ok := strings.CutPrefix(text, "-"); ok {
-		var l catalog.Lookback
-		if l.UnmarshalText([]byte(span)) == nil && int64(l) <= now.Unix() {
-			return now.Add(-l.Duration()).UnixMilli(), nil
-		}
-	} else {
-		var d catalog.StartDate
-		if d.UnmarshalText([]byte(text)) == nil {
-			return d.UnixMilli(), nil
-		}
+	var m catalog.Moment
+	if err := m.UnmarshalText([]byte(text)); err != nil {
+		return 0, fmt.Errorf("val2: must be %w", err)
 	}
-	return 0, errors.New("val2: must be an ISO 8601 date or date-time (2026-01-31T08:00:00Z), or a time since 1970 before now as a minus, a whole number and one of s, m, h, d, w (-1d)")
+	return m.At(now).UnixMilli(), nil
 }
 
 // operators are those of filters, as they are written; "" is none, which is the first.

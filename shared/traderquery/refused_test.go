@@ -40,7 +40,7 @@ func TestWhatCannotBeAskedIsNamed(t *testing.T) {
 		`invalid selects: 151 figures are asked for`:                          selects(all[:151]...),
 		`invalid selects: "adFirstTradeAt" is not open`:                       selects("adFirstTradeAt"),
 		`invalid sort.field: "adFirstTradeAt7d" is not open`:                  sortBy("adFirstTradeAt7d", ""),
-		`invalid selects: vtName is not known in this deployment: it takes`:   selects("vtName"),
+		`filters[0].field: vtName is not known in this deployment: it takes`:  filters(catalog.DiscoverFilter{Field: "vtName", Val: one}),
 		`invalid sort.field: dexCount is not known in this deployment`:        sortBy("dexCount", ""),
 		`invalid selects: snapPerpValue is not bound to a period`:             selects("snapPerpValue7d"),
 		`invalid sort.dir: must be asc or desc`:                               sortBy("totalPnl", "up"),

@@ -7,6 +7,7 @@
 package traderquery
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,14 +29,20 @@ type Question struct {
 	tags   []Tag // whose columns are behind those of shown
 	lang   string
 	places map[int]int // of the columns in Show
+
+	period   traderfields.Period
+	ofWindow bool // it is about a window of the past
 }
 
 // shown is a field of a row.
 type shown struct {
 	name  string // as it was asked for
 	field *traderfields.Field
-	place int // of its value among those of a row
+	place int // of its value among those of a row, or nowhere
 }
+
+// nowhere is the place of what is not known of anybody.
+const nowhere = -1
 
 // DefaultOrder is the field by which traders are ordered, the greatest first, where nobody says.
 const DefaultOrder = "totalPnl"
@@ -51,18 +58,9 @@ const addressField = "address"
 
 // Discover is the question of a request, of which relative times are before now.
 func Discover(in *catalog.DiscoverIn, now time.Time) (*Question, error) {
-	q := &Question{lang: in.Lang, places: map[int]int{}}
-	period := traderfields.Period(in.Period)
-	var err error
-	if q.Query.Order, q.Query.Ascending, err = order(in.Sort, period); err != nil {
+	q := &Question{lang: in.Lang, places: map[int]int{}, period: traderfields.Period(in.Period)}
+	if err := q.ask(in, traders.Coins(q.period), usual, now); err != nil {
 		return nil, err
-	}
-	for i := range in.Filters {
-		f, err := filter(&in.Filters[i], period, now)
-		if err != nil {
-			return nil, fmt.Errorf("invalid filters[%d].%w", i, err)
-		}
-		q.Query.Filters = append(q.Query.Filters, f)
 	}
 	for _, name := range in.Tags {
 		t, ok := TagNamed(name)
@@ -71,19 +69,7 @@ func Discover(in *catalog.DiscoverIn, now time.Time) (*Question, error) {
 		}
 		q.Query.Filters = append(q.Query.Filters, t.filters...)
 	}
-	q.Query.Sets = sets(in, traders.Coins(period))
-	q.Query.Addresses = addressesOf(in.Addrs)
-	if err := q.show(in.Selects, period); err != nil {
-		return nil, err
-	}
-	if n := q.columns(); n > mostColumns {
-		return nil, fmt.Errorf("invalid selects: %d figures are asked for with those of filters and sort, a field in each period counting as one: at most %d are accepted", n, mostColumns)
-	}
-	if in.CountOnly {
-		return q, nil
-	}
-	q.Query.Limit, q.Query.Offset = int(in.PageSize), int((in.PageNum-1)*in.PageSize)
-	if in.LoadTags {
+	if in.LoadTags && !in.CountOnly {
 		q.showTags()
 	}
 	return q, nil
@@ -104,8 +90,38 @@ func (q *Question) columns() int {
 	return n
 }
 
+// ask takes in what questions of both kinds have: coins is the column of what was traded, usual are the
+// fields that are shown where nobody says which.
+func (q *Question) ask(in *catalog.DiscoverIn, coins int, usual []string, now time.Time) (err error) {
+	if q.Query.Order, q.Query.Ascending, err = q.order(in.Sort); err != nil {
+		return err
+	}
+	for i := range in.Filters {
+		f, err := q.filter(&in.Filters[i], now)
+		if err != nil {
+			return fmt.Errorf("invalid filters[%d].%w", i, err)
+		}
+		q.Query.Filters = append(q.Query.Filters, f)
+	}
+	q.Query.Sets = sets(in, coins)
+	q.Query.Addresses = addressesOf(in.Addrs)
+	if len(in.Selects) > 0 {
+		usual = in.Selects
+	}
+	if err := q.show(usual); err != nil {
+		return err
+	}
+	if n := q.columns(); n > mostColumns {
+		return fmt.Errorf("invalid selects: %d figures are asked for with those of filters and sort, a field in each period counting as one: at most %d are accepted", n, mostColumns)
+	}
+	if !in.CountOnly {
+		q.Query.Limit, q.Query.Offset = int(in.PageSize), int((in.PageNum-1)*in.PageSize)
+	}
+	return nil
+}
+
 // order is the column by which traders are ordered.
-func order(s *catalog.DiscoverSort, period traderfields.Period) (column int, ascending bool, err error) {
+func (q *Question) order(s *catalog.DiscoverSort) (column int, ascending bool, err error) {
 	name := DefaultOrder
 	if s != nil {
 		if s.Field != "" {
@@ -119,7 +135,7 @@ func order(s *catalog.DiscoverSort, period traderfields.Period) (column int, asc
 			return 0, false, fmt.Errorf("invalid sort.dir: must be asc or desc")
 		}
 	}
-	column, _, err = columnOf(name, period)
+	column, _, err = q.columnOf(name, q.period)
 	if err != nil {
 		return 0, false, fmt.Errorf("invalid sort.field: %w", err)
 	}
@@ -145,19 +161,21 @@ func sets(in *catalog.DiscoverIn, column int) (all []table.SetFilter) {
 }
 
 // show adds fields to the rows.
-func (q *Question) show(names []string, period traderfields.Period) error {
-	if len(names) == 0 {
-		names = usual
-	}
+func (q *Question) show(names []string) error {
 	for _, name := range names {
 		if name == addressField {
 			continue
 		}
-		column, field, err := columnOf(name, period)
-		if err != nil {
+		column, field, err := q.columnOf(name, q.period)
+		var missing *missingError
+		switch {
+		case errors.As(err, &missing):
+			q.shown = append(q.shown, shown{name, field, nowhere})
+		case err != nil:
 			return fmt.Errorf("invalid selects: %w", err)
+		default:
+			q.shown = append(q.shown, shown{name, field, q.place(column)})
 		}
-		q.shown = append(q.shown, shown{name, field, q.place(column)})
 	}
 	return nil
 }
@@ -179,7 +197,9 @@ func (q *Question) Rows(found []tablefile.Row) []catalog.DiscoverRow {
 	for i := range found {
 		row := catalog.DiscoverRow{addressField: market.AddressOf(found[i].Address)}
 		for _, s := range q.shown {
-			row[s.name] = value(s.field, found[i].Values[s.place])
+			if row[s.name] = nil; s.place != nowhere {
+				row[s.name] = value(s.field, found[i].Values[s.place])
+			}
 		}
 		if q.tags != nil {
 			row["tags"] = q.Tags(&found[i])
@@ -205,7 +225,7 @@ const withheld = "adFirst"
 const mostName = 64
 
 // columnOf is the column that a name asks for in a period.
-func columnOf(name string, period traderfields.Period) (column int, field *traderfields.Field, err error) {
+func (q *Question) columnOf(name string, period traderfields.Period) (column int, field *traderfields.Field, err error) {
 	if len(name) > mostName {
 		return 0, nil, fmt.Errorf("no field has a name of more than %d characters", mostName)
 	}
@@ -215,12 +235,17 @@ func columnOf(name string, period traderfields.Period) (column int, field *trade
 		return 0, nil, fmt.Errorf("%q is not open to callers", name)
 	case field == nil:
 		return 0, nil, fmt.Errorf("no field is named %q: one of the guide's is accepted, with 1d, 7d or 30d behind it for a period", name)
-	case field.Missing != "":
-		return 0, nil, fmt.Errorf("%s is not known in this deployment: it takes %s", field.Name, field.Missing)
+	case q.ofWindow:
+		if column, err = windowColumn(field, suffix); err == nil && field.Missing != "" {
+			err = &missingError{field}
+		}
+		return column, field, err
 	case field.Periods == nil && suffix != "":
 		return 0, nil, fmt.Errorf("%s is not bound to a period: it is accepted without %s", field.Name, suffix)
 	case field.Periods != nil && !slices.Contains(field.Periods, period):
 		return 0, nil, fmt.Errorf("%s is not known of %s: its period must be one of %s", field.Name, inWords(period), daysOf(field.Periods))
+	case field.Missing != "":
+		return 0, field, &missingError{field}
 	}
 	of := traderfields.Column{Field: field, Period: period}
 	column, ok := traders.Column(of.Name())
@@ -228,6 +253,14 @@ func columnOf(name string, period traderfields.Period) (column int, field *trade
 		return 0, nil, fmt.Errorf("%s is a text, which is in no table", field.Name)
 	}
 	return column, field, nil
+}
+
+// missingError says that a field is not known of anybody. It is shown as such, and nothing is ordered or
+// filtered by it.
+type missingError struct{ *traderfields.Field }
+
+func (e *missingError) Error() string {
+	return fmt.Sprintf("%s is not known in this deployment: it takes %s", e.Name, e.Missing)
 }
 
 // fieldOf is the field of a name, nil where there is none, and the period that is asked for: that

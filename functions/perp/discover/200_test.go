@@ -50,6 +50,20 @@ func TestTradersAreFound(t *testing.T) {
 	w.post(t, tags, body{"addresses": []string{address(2), address(1), address(99)}, "lang": "zh"}).Golden(t, "query-addr-tags")
 }
 
+func TestWhatNobodyKnowsIsShownAsNull(t *testing.T) {
+	t.Parallel()
+	w := published(t, 3)
+	for path, fields := range map[string][]string{discover: {"vtName", "vlVaultCount", "fbTraders30d"}, history: {"fbTraders", "fbFee"}} {
+		for _, row := range apitest.Data[page](t, w.post(t, path, body{"selects": fields})).List {
+			for _, name := range fields {
+				if v, ok := row[name]; !ok || v != nil {
+					t.Errorf("%s: %s is %v, %t", path, name, v, ok)
+				}
+			}
+		}
+	}
+}
+
 func TestAnEmptyBodyIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := published(t, 30)

@@ -17,7 +17,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		`{"sort":"totalPnl"}`:                                                       "invalid sort: must be an object",
 		`{"sort":{"field":5}}`:                                                      "invalid sort.field: must be a text",
 		`{"sort":{"field":"totalPnl","dir":"up"}}`:                                  "invalid sort.dir: must be asc or desc",
-		`{"selects":["vlVaultCount"]}`:                                              "vlVaultCount is not known in this deployment",
+		`{"sort":{"field":"vlVaultCount"}}`:                                         "vlVaultCount is not known in this deployment",
 		`{"selects":[["totalPnl"]]}`:                                                "invalid selects",
 		`{"selects":"totalPnl,adFirstTradeAt"}`:                                     "is not open to callers",
 		`{"filters":{"field":"totalPnl"}}`:                                          "invalid filters: must be a list of at most 50 entries",

@@ -14,6 +14,7 @@ import (
 	"quotary/shared/service/accountlookup"
 	"quotary/shared/service/markedpositions"
 	"quotary/shared/store"
+	"quotary/shared/store/retention"
 	"quotary/shared/table/tablefile"
 	"quotary/shared/traderquery"
 )
@@ -37,6 +38,33 @@ func (r *reader) discover(ctx context.Context, in catalog.DiscoverIn) (page cata
 		err = r.addPnls(ctx, a.Rows, page.List, int64(in.Period))
 	}
 	return page, err
+}
+
+// discoverHistory finds traders by their figures over a window of the past.
+func (r *reader) discoverHistory(ctx context.Context, in catalog.DiscoverHistoryIn) (page catalog.DiscoverPage, err error) {
+	q, of, err := traderquery.History(&in, api.Now(ctx))
+	if err != nil {
+		return page, api.BadParameter("%s", err)
+	}
+	a, err := r.windows.Ask(ctx, of, &q.Query, q.Show)
+	if err == nil {
+		_, err = store.OrZero(r.positions.Of(ctx, ""))
+	}
+	switch {
+	case errors.Is(err, store.ErrNoView):
+		return page, notMade()
+	case err != nil:
+		return page, err
+	}
+	if a.Since > of.From {
+		retention.Reached(ctx, time.UnixMilli(a.Since).UTC())
+	}
+	api.ReportVersion(ctx, time.UnixMilli(a.Version))
+	return catalog.DiscoverPage{List: q.Rows(a.Rows), Total: int64(a.Total)}, nil
+}
+
+func notMade() error {
+	return api.NotReady(askAgain, "the table of traders is not made yet: ask again in %.0f seconds", askAgain.Seconds())
 }
 
 // addPnls adds to rows what each of them earned in a number of days up to now, as batch-pnls has it at
@@ -95,7 +123,7 @@ func (r *reader) ask(ctx context.Context, q *traderquery.Question) (a tablefile.
 	})
 	switch err = g.Wait(); {
 	case errors.Is(err, store.ErrNoView):
-		return a, marks, api.NotReady(askAgain, "the table of traders is not made yet: ask again in %.0f seconds", askAgain.Seconds())
+		return a, marks, notMade()
 	case err != nil:
 		return a, marks, err
 	}

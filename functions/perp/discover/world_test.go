@@ -13,9 +13,11 @@ import (
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/openpositions"
+	"quotary/shared/data/traderhistory"
 	"quotary/shared/data/traders"
 	"quotary/shared/market"
 	"quotary/shared/service/markedpositions"
+	"quotary/shared/service/traderwindows"
 	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 	"quotary/shared/table/tablefile"
@@ -23,6 +25,7 @@ import (
 
 const (
 	discover = "/upgrade/v2/hl/traders/discover"
+	history  = "/upgrade/v2/hl/traders/discover-history"
 	smart    = "/upgrade/v2/hl/smart/find"
 	tags     = "/upgrade/v2/hl/traders/query-addr-tags"
 )
@@ -44,8 +47,11 @@ func newWorld(t testing.TB) *world {
 	w.client, w.bucket = storetest.S3(t)
 	w.views = store.NewViews(w.client, w.bucket)
 	w.World = apitest.Open(t, catalog.PerpDiscover, func(open *apitest.World) {
+		bucket := &tablefile.Bucket{Client: w.client, Name: w.bucket}
+		table := tablefile.NewReader(traders.Columns(), traders.Newest.Open(w.views, open.Now).Get, bucket, 64<<20)
 		w.reader = &reader{
-			table:     tablefile.NewReader(traders.Columns(), traders.Newest.Open(w.views, open.Now).Get, &tablefile.Bucket{Client: w.client, Name: w.bucket}, 64<<20),
+			table:     table,
+			windows:   traderwindows.New(table, traderhistory.Newest.Open(w.views, open.Now).Get, bucket, 64<<20),
 			series:    open.Series(),
 			positions: markedpositions.New(w.views, open.Now),
 		}

@@ -167,6 +167,8 @@ func values(t reflect.Type, tag reflect.StructTag) (valid any, invalid []any) {
 		return int64(1_790_000_000), []any{"-1", "yesterday", "1.5", "1790000000000"}
 	case t == reflect.TypeFor[catalog.StartDate](), t == reflect.TypeFor[catalog.EndDate]():
 		return "2026-11-20", []any{"yesterday", "2026-13-01", "2026-1-1", "20261120", "1790000000"}
+	case t == reflect.TypeFor[catalog.Moment]():
+		return "-30m", []any{"yesterday", "2026-13-01", "-1y", "-99999w", "7d", "-"}
 	case t == reflect.TypeFor[catalog.Decimal]():
 		return decimals(least, most)
 	case t.Kind() == reflect.Pointer:

@@ -17,6 +17,7 @@ var texts = map[reflect.Type]Object{
 	reflect.TypeFor[catalog.Coin]():            {"type": "string", "maxLength": 32},
 	reflect.TypeFor[catalog.Millis]():          {"type": "integer", "format": "int64", "minimum": 0},
 	reflect.TypeFor[catalog.Lookback]():        {"type": "string", "pattern": "^[0-9]+[smhdw]$"},
+	reflect.TypeFor[catalog.Moment]():          {"type": "string"},
 	reflect.TypeFor[catalog.Days]():            {"type": "integer", "minimum": 0, "maximum": 365},
 	reflect.TypeFor[catalog.WindowDays]():      {"type": "integer", "enum": []any{0, 1, 7, 30}},
 	reflect.TypeFor[catalog.LongDays]():        {"type": "integer", "enum": []any{1, 7, 30, 60, 90}},

@@ -19,7 +19,8 @@ import (
 	"quotary/shared/traderfields"
 )
 
-// PublishTraders publishes a version of the table of traders of one file, as the ingester does.
+// PublishTraders publishes a version of the table of traders of one file, as the ingester does, and a
+// history, see [PublishHistory].
 func PublishTraders(t testing.TB, client *s3.Client, bucket string, version int64, list []traders.Trader) {
 	t.Helper()
 	part := traders.Part(list)
@@ -27,6 +28,7 @@ func PublishTraders(t testing.TB, client *s3.Client, bucket string, version int6
 	body := must.Get(tablefile.Bytes(traders.Columns(), part))(t)
 	file := tablefile.Named{Key: fmt.Sprintf("%s%d-hot.parquet", traders.Prefix, version), Bytes: int64(len(body))}
 	must.Get(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &file.Key, Body: bytes.NewReader(body)}))(t)
+	PublishHistory(t, client, bucket, version, list)
 	storetest.Publish(t, store.NewViews(client, bucket), traders.Newest, tablefile.Manifest{Version: version, Files: []tablefile.Named{file}})
 }
 
