@@ -233,6 +233,8 @@ func (q *Question) columnOf(name string, period traderfields.Period) (column int
 	switch {
 	case strings.HasPrefix(name, withheld):
 		return 0, nil, fmt.Errorf("%q is not open to callers", name)
+	case field == nil && q.ofWindow:
+		return 0, nil, fmt.Errorf("no field is named %q: one of the guide's is accepted", name)
 	case field == nil:
 		return 0, nil, fmt.Errorf("no field is named %q: one of the guide's is accepted, with 1d, 7d or 30d behind it for a period", name)
 	case q.ofWindow:

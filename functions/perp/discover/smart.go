@@ -107,12 +107,8 @@ func seconds(minutes market.Decimal) int64 {
 // addDeeds adds when each account did something last, and what it earned if asked for.
 func (r *reader) addDeeds(ctx context.Context, found []tablefile.Row, rows []catalog.SmartTrader, in catalog.SmartFindIn) error {
 	from, now := accountlookup.Days(api.Now(ctx), int64(in.Period))
-	read := accountstats.Read
-	if in.PnlList {
-		read = accountstats.ReadWithCurves
-	}
 	i := 0
-	for stats, err := range read(ctx, r.series, addresses(found)) {
+	for stats, err := range accountstats.ReadWhole(ctx, r.series, addresses(found), in.PnlList) {
 		if err != nil {
 			return err
 		}
@@ -121,7 +117,7 @@ func (r *reader) addDeeds(ctx context.Context, found []tablefile.Row, rows []cat
 		if !in.PnlList {
 			row.PnlList = new([]catalog.PnlPoint{})
 		}
-		if stats == nil {
+		if stats.TraderStats == nil {
 			continue
 		}
 		if stats.LastOperation > 0 {
@@ -129,7 +125,7 @@ func (r *reader) addDeeds(ctx context.Context, found []tablefile.Row, rows []cat
 		}
 		row.Since = accountlookup.Later(stats.Began, from)
 		if in.PnlList {
-			row.PnlList = accountlookup.PnlList(stats, from, now)
+			row.PnlList = accountlookup.PnlList(&stats, from, now)
 		}
 	}
 	return nil

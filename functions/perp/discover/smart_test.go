@@ -2,14 +2,18 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/data/accountstats"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/traders"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
+	"quotary/shared/store/storetest"
 	"quotary/shared/table/tablefile"
 	"quotary/shared/testing/must"
 	"quotary/shared/traderfields"
@@ -64,4 +68,30 @@ func averageSeconds(s *market.TradeSum) int64 {
 		return 0
 	}
 	return (10*s.Duration/s.Count() + 1) / 10 / 1000
+}
+
+// Before an account was valued here, its curve is what the venue says.
+func TestCurvesOfSmartAccountsBeginWithWhatTheVenueSays(t *testing.T) {
+	t.Parallel()
+	w := published(t, 60)
+	hour := w.Now().Truncate(time.Hour).UnixMilli()
+	stats := map[string]*market.TraderStats{}
+	for n := 1; n <= 60; n++ {
+		stats[address(n)] = &market.TraderStats{Began: hour}
+		venue := market.VenueCurve{Until: hour}
+		for k := range int64(3) {
+			venue.Perp = append(venue.Perp, market.AccountValue{Time: hour - (3-k)*3_600_000, Value: market.Micros(k) * 1_000_000})
+		}
+		storetest.PutSeries(t, w.reader.series, accountstats.PastRow(address(n), &accountstats.Past{Venue: venue}))
+	}
+	datatest.PutAccountStats(t, w.reader.series, stats)
+	rows := apitest.Data[[]catalog.SmartTrader](t, w.post(t, smart, body{"pnlList": true}))
+	if len(rows) == 0 {
+		t.Fatal("no smart account is found")
+	}
+	for _, row := range rows {
+		if row.PnlList == nil || len(*row.PnlList) != 3 || (*row.PnlList)[2].V != "2.0" {
+			t.Errorf("%s earned %v", row.Address, row.PnlList)
+		}
+	}
 }

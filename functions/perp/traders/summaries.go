@@ -9,13 +9,12 @@ import (
 	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
 	"quotary/shared/service/accountlookup"
-	"quotary/shared/store"
 )
 
 // accountSummaries sums up what accounts hold.
 func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([]catalog.AccountSummary, error) {
 	rows := []catalog.AccountSummary{}
-	return rows, r.each(ctx, in.Addresses, accountstats.Read, func(row catalog.AccountSummary, _ *market.TraderStats) error {
+	return rows, r.each(ctx, in.Addresses, false, func(row catalog.AccountSummary, _ *accountstats.WithCurve) error {
 		rows = append(rows, row)
 		return nil
 	})
@@ -25,16 +24,12 @@ func (r *reader) accountSummaries(ctx context.Context, in catalog.AccountsIn) ([
 func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisticsIn) ([]catalog.TraderStatisticsRow, error) {
 	from, now := accountlookup.Days(api.Now(ctx), int64(in.Period))
 	rows := []catalog.TraderStatisticsRow{}
-	read := accountstats.Read
-	if in.PnlList {
-		read = accountstats.ReadWithCurves
-	}
-	return rows, r.each(ctx, in.Addresses, read, func(a catalog.AccountSummary, stats *market.TraderStats) error {
+	return rows, r.each(ctx, in.Addresses, in.PnlList, func(a catalog.AccountSummary, stats *accountstats.WithCurve) error {
 		row := catalog.TraderStatisticsRow{
 			Address: a.Address, CurrentPosition: a.CurrentPosition, EffLeverage: a.EffLeverage, LastOperationAt: a.LastOperationAt, Leverage: a.Leverage,
 			MarginUsage: a.MarginUsage, MarginUsageRate: a.MarginUsageRate, PerpValue: a.PerpValue, SpotValue: a.SpotValue, TotalValue: a.TotalValue,
 		}
-		if stats == nil {
+		if stats.TraderStats == nil {
 			rows = append(rows, row)
 			return nil
 		}
@@ -61,12 +56,9 @@ func (r *reader) traderStatistics(ctx context.Context, in catalog.TraderStatisti
 	})
 }
 
-// readStats reads how accounts trade, as [accountstats.Read] does.
-type readStats = func(context.Context, *store.Series, []string) iter.Seq2[*market.TraderStats, error]
-
 // each gives accounts to use, in the order of the addresses, each once: one that is not known
-// in time without statistics.
-func (r *reader) each(ctx context.Context, addresses []catalog.Address, read readStats, use func(catalog.AccountSummary, *market.TraderStats) error) error {
+// in time without statistics. Curves are read where curves says so.
+func (r *reader) each(ctx context.Context, addresses []catalog.Address, curves bool, use func(catalog.AccountSummary, *accountstats.WithCurve) error) error {
 	v, err := r.accounts.Value(ctx, addresses)
 	if err != nil {
 		return err
@@ -77,11 +69,11 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, read rea
 			known = append(known, address)
 		}
 	}
-	stats, stop := iter.Pull2(read(ctx, r.series, known))
+	stats, stop := iter.Pull2(accountstats.ReadWhole(ctx, r.series, known, curves))
 	defer stop()
 	for address, account := range v.Each() {
 		if account == nil {
-			if err := use(catalog.AccountSummary{Address: address}, nil); err != nil {
+			if err := use(catalog.AccountSummary{Address: address}, new(accountstats.WithCurve)); err != nil {
 				return err
 			}
 			continue
@@ -91,10 +83,10 @@ func (r *reader) each(ctx context.Context, addresses []catalog.Address, read rea
 			return err
 		}
 		row := summary(&v, account)
-		if of != nil && of.LastOperation > 0 {
+		if of.TraderStats != nil && of.LastOperation > 0 {
 			row.LastOperationAt = new(of.LastOperation)
 		}
-		if err := use(row, of); err != nil {
+		if err := use(row, &of); err != nil {
 			return err
 		}
 	}

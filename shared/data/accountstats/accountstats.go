@@ -90,7 +90,13 @@ func PastRow(address string, p *Past) store.SeriesRow {
 // order of the addresses, which may repeat; nil of an account that is not known. What it
 // yields is overwritten by the next step. An error ends the sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[*market.TraderStats, error] {
-	return statsOf(read(ctx, series, addresses, false))
+	return func(yield func(*market.TraderStats, error) bool) {
+		for one, err := range read(ctx, series, addresses, false) {
+			if !yield(one.TraderStats, err) {
+				return
+			}
+		}
+	}
 }
 
 // WithCurve is how an account trades, and all of its curve.
@@ -106,19 +112,9 @@ func ReadCurves(ctx context.Context, series *store.Series, addresses []string) i
 	return read(ctx, series, addresses, true)
 }
 
-// ReadWithCurves is Read with all points of their curves.
-func ReadWithCurves(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[*market.TraderStats, error] {
-	return statsOf(read(ctx, series, addresses, true))
-}
-
-func statsOf(list iter.Seq2[WithCurve, error]) iter.Seq2[*market.TraderStats, error] {
-	return func(yield func(*market.TraderStats, error) bool) {
-		for one, err := range list {
-			if !yield(one.TraderStats, err) {
-				return
-			}
-		}
-	}
+// ReadWhole is [ReadCurves] where whole says so, else [Read].
+func ReadWhole(ctx context.Context, series *store.Series, addresses []string, whole bool) iter.Seq2[WithCurve, error] {
+	return read(ctx, series, addresses, whole)
 }
 
 func read(ctx context.Context, series *store.Series, addresses []string, past bool) iter.Seq2[WithCurve, error] {

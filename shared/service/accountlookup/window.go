@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
 )
 
@@ -37,10 +38,10 @@ func Points(values []market.AccountValue) []catalog.PnlPoint {
 	return list
 }
 
-// PnlList is what the perpetuals of an account earned at the points of its curve between two times,
-// in the last [ValuedDays]; nil where no value is known.
-func PnlList(s *market.TraderStats, from, now int64) *[]catalog.PnlPoint {
-	values := s.Curve.Between(max(from, now-ValuedDays*dayMs), now).Values(nil, market.ScopePerp)
+// PnlList is what the perpetuals of an account earned between two times, in the last [ValuedDays]: at
+// the points of its curve, and before these at those that the venue says; nil where no value is known.
+func PnlList(c *accountstats.WithCurve, from, now int64) *[]catalog.PnlPoint {
+	values := c.Worth(nil, market.ScopePerp, max(from, now-ValuedDays*dayMs), now).Values
 	if len(values) == 0 {
 		return nil
 	}
