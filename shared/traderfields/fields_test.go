@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/table"
@@ -135,10 +136,11 @@ func traderOf(h market.FactsByHour) *traderfields.Trader {
 
 // withCurve adds what a trader was worth.
 func withCurve(t *traderfields.Trader, c market.Curve) {
+	of := accountstats.WithCurve{TraderStats: &market.TraderStats{Curve: c}}
 	t.Worth, t.Fell = map[traderfields.Period]traderfields.Worth{}, map[traderfields.Period]*market.Drawdown{}
 	for p := range t.Did {
 		t.Worth[p] = traderfields.WorthOf(c, from(p), now)
-		if d, ok := market.MaxDrawdown(c.Between(from(p), now).Values(nil, market.ScopePerp)); ok {
+		if d, ok := market.MaxDrawdown(of.Worth(nil, market.ScopePerp, from(p), now).Values); ok {
 			t.Fell[p] = &d
 		}
 	}

@@ -86,6 +86,21 @@ type fall struct {
 
 func (e *Events) fall() (f fall, known bool) {
 	var points []*market.CurvePoint
+	var before *market.CurvePoint
+	for i := range e.Curve {
+		// What stayed as it was when the period began was worth that then, too.
+		p := &e.Curve[i]
+		if p.Time < e.From {
+			before = p
+			continue
+		}
+		if before != nil && p.Time > e.From && p.Time <= e.Hour && !before.Perp.Unknown && !p.Perp.Unknown && before.Perp.Value == p.Perp.Value && before.Perp.NetIn == p.Perp.NetIn {
+			at := *before
+			at.Time = e.From
+			points = append(points, &at)
+		}
+		break
+	}
 	for i := range e.Curve {
 		if p := &e.Curve[i]; p.Time >= e.From && p.Time <= e.Hour && !p.Perp.Unknown {
 			points = append(points, p)
