@@ -38,8 +38,8 @@ func TestTradersAreFound(t *testing.T) {
 	w.mark(t)
 	w.know(t, 0x25, 0x33)
 	answer := w.post(t, discover, body{
-		"pageSize": "3", "period": "30", "sort": body{"field": "totalPnl"}, "selects": []string{"totalPnl", "winRate", "snapTotalValue", "oaLastOrderAt", "trFee7d"},
-		"filters":  []body{{"field": "positionCount", "val": 5}, {"field": "snapPerpValue", "op": ">", "val": "1000.5"}, {"field": "oaLastOrderAt", "op": "exist"}},
+		"pageSize": 3, "period": 30, "sort": body{"field": "totalPnl"}, "selects": []string{"totalPnl", "winRate", "snapTotalValue", "oaLastOrderAt", "trFee7d"},
+		"filters":  []body{{"field": "positionCount", "val": "5"}, {"field": "snapPerpValue", "op": ">", "val": "1000.5"}, {"field": "oaLastOrderAt", "op": "exist"}},
 		"anyCoins": []string{"BTC", "ETH"}, "loadTags": true, "loadPnls": true,
 	})
 	answer.Golden(t, "discover")

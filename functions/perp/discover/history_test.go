@@ -14,9 +14,9 @@ func TestTradersAreFoundInAWindowOfThePast(t *testing.T) {
 	w := published(t, 60)
 	w.mark(t)
 	answer := w.post(t, history, body{
-		"pageSize": "3", "time2": "-30m", "period": "7d", "sort": body{"field": "totalPnl"},
+		"pageSize": 3, "time2": "-30m", "period": 7, "sort": body{"field": "totalPnl"},
 		"selects":  []string{"totalPnl", "winRate", "snapTotalValue", "foLastOrderAt", "acPerpValueF", "acPerpPnl", "acTotalVlm", "sharpe"},
-		"filters":  []body{{"field": "positionCount", "val": 5}, {"field": "snapPerpValue", "op": ">", "val": "1000.5"}, {"field": "foLastOrderAt", "op": "exist"}},
+		"filters":  []body{{"field": "positionCount", "val": "5"}, {"field": "snapPerpValue", "op": ">", "val": "1000.5"}, {"field": "foLastOrderAt", "op": "exist"}},
 		"anyCoins": []string{"BTC", "ETH"}, "loadTags": true, "lang": "fr", "tags": []string{"Genius"},
 	})
 	answer.Golden(t, "discover-history")

@@ -66,7 +66,11 @@ func (d *document) schema(t reflect.Type) Object {
 	case reflect.Slice, reflect.Array:
 		return Object{"type": "array", "items": d.schema(t.Elem())}
 	case reflect.Map:
-		return Object{"type": "object", "additionalProperties": d.schema(t.Elem())}
+		of := d.schema(t.Elem())
+		if len(of) == 0 { // validators take an empty schema for one that has no null
+			of = orNull(of)
+		}
+		return Object{"type": "object", "additionalProperties": of}
 	case reflect.String:
 		return Object{"type": "string"}
 	case reflect.Bool:
