@@ -88,7 +88,7 @@ func drawValues(t *rapid.T, rng *rand.Rand, n int) []*int64 {
 		case 2:
 			v += rng.Int64N(1 << 31)
 		case 3:
-			v += rng.Int64N(1 << 62)
+			v += rng.Int64N(1 << 61)
 		case 4:
 			if rng.IntN(20) > 0 {
 				continue
