@@ -119,18 +119,9 @@ func glueColumns(columns []gluetables.Column) []*awsglue.CfnTable_ColumnProperty
 
 // answers declares the bucket of answers, which can be had again by asking again.
 func (b *builder) answers(stack awscdk.Stack) {
-	bucket := awss3.NewBucket(stack, jsii.String("Answers"), &awss3.BucketProps{
-		BucketName:        sub(b.answersBucket()),
-		Encryption:        awss3.BucketEncryption_S3_MANAGED,
-		EnforceSSL:        jsii.Bool(true),
-		MinimumTLSVersion: jsii.Number(1.2),
-		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
-		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
-		RemovalPolicy:     awscdk.RemovalPolicy_DESTROY,
-		LifecycleRules: &[]*awss3.LifecycleRule{{
-			Id: jsii.String("answers"), Expiration: awscdk.Duration_Days(jsii.Number(7)), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
-		}},
-	})
+	bucket := awss3.NewBucket(stack, jsii.String("Answers"), privateBucket(b.answersBucket(), awscdk.RemovalPolicy_DESTROY, awss3.LifecycleRule{
+		Id: jsii.String("answers"), Expiration: awscdk.Duration_Days(jsii.Number(7)), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
+	}))
 	rename(bucket, "Answers")
 	accept(bucket, "AwsSolutions-S1", "The bucket holds answers to questions about market data for a week; who asked what is in Athena's own history and in CloudTrail.")
 }

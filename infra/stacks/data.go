@@ -84,26 +84,32 @@ func (b *builder) table(stack awscdk.Stack, spec schema.Table) {
 // kept for a day only: long enough to see what a faulty release published. No rule
 // touches the archive, which is all that is left of its rows.
 func (b *builder) views(stack awscdk.Stack) {
-	bucket := awss3.NewBucket(stack, jsii.String("Views"), &awss3.BucketProps{
-		BucketName:        sub(b.bucket()),
+	props := privateBucket(b.bucket(), b.removalOnceMade(), awss3.LifecycleRule{
+		Id:                                  jsii.String("old-versions"),
+		Prefix:                              jsii.String("views/"),
+		NoncurrentVersionExpiration:         awscdk.Duration_Days(jsii.Number(1)),
+		ExpiredObjectDeleteMarker:           jsii.Bool(true),
+		AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
+	})
+	props.Versioned = jsii.Bool(true)
+	bucket := awss3.NewBucket(stack, jsii.String("Views"), props)
+	rename(bucket, "Views")
+	accept(bucket, "AwsSolutions-S1",
+		"The bucket holds market data that every customer may read, written and read by this deployment's roles alone, up to once a second: a log of each read would cost more than the reads. CloudTrail data events can be switched on for an investigation.")
+}
+
+// privateBucket is a bucket of that name that only this account's roles reach, encrypted and by TLS alone.
+func privateBucket(name string, removal awscdk.RemovalPolicy, rule awss3.LifecycleRule) *awss3.BucketProps {
+	return &awss3.BucketProps{
+		BucketName:        sub(name),
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,
 		EnforceSSL:        jsii.Bool(true),
 		MinimumTLSVersion: jsii.Number(1.2),
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
-		Versioned:         jsii.Bool(true),
-		RemovalPolicy:     b.removalOnceMade(),
-		LifecycleRules: &[]*awss3.LifecycleRule{{
-			Id:                                  jsii.String("old-versions"),
-			Prefix:                              jsii.String("views/"),
-			NoncurrentVersionExpiration:         awscdk.Duration_Days(jsii.Number(1)),
-			ExpiredObjectDeleteMarker:           jsii.Bool(true),
-			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1)),
-		}},
-	})
-	rename(bucket, "Views")
-	accept(bucket, "AwsSolutions-S1",
-		"The bucket holds market data that every customer may read, written and read by this deployment's roles alone, up to once a second: a log of each read would cost more than the reads. CloudTrail data events can be switched on for an investigation.")
+		RemovalPolicy:     removal,
+		LifecycleRules:    &[]*awss3.LifecycleRule{&rule},
+	}
 }
 
 // key declares the key that wraps the data keys which seal API secrets. Who
