@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -25,6 +27,18 @@ type ViewType[T any] struct {
 // Open returns the view as a reader keeps it in memory.
 func (k ViewType[T]) Open(views *Views, clock func() time.Time) *View[T] {
 	return NewView(views, k.Name, k.Period, clock, k.Decode)
+}
+
+// Load reads the current version from S3; the zero view where none was ever published.
+func (k ViewType[T]) Load(ctx context.Context, views *Views) (version T, err error) {
+	body, _, _, err := views.Fetch(ctx, k.Name, "")
+	switch {
+	case errors.Is(err, ErrNoView):
+		return version, nil
+	case err != nil:
+		return version, err
+	}
+	return k.Decode(body)
 }
 
 // Encode writes the body of a version.

@@ -38,7 +38,8 @@ func (p *Part) With(columns map[int][]Block, sets map[int][]SetBlock) *Part {
 // Blocks is how many blocks each column has.
 func (p *Part) Blocks() int { return (len(p.Addresses) + BlockRows - 1) / BlockRows }
 
-func (p *Part) rowsOf(block int) int { return min(BlockRows, len(p.Addresses)-block*BlockRows) }
+// RowsOf is how many rows a block has.
+func (p *Part) RowsOf(block int) int { return min(BlockRows, len(p.Addresses)-block*BlockRows) }
 
 // At is a figure of a row; ok is false where it is not known.
 func (p *Part) At(row, column int) (v int64, ok bool) {

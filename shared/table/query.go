@@ -128,7 +128,7 @@ func (q *Query) tasks(parts []*Part) []task {
 			if row, ok := p.Find(a); ok {
 				block := &asked[row/BlockRows]
 				if *block == nil {
-					*block = NewBits(p.rowsOf(row / BlockRows))
+					*block = NewBits(p.RowsOf(row / BlockRows))
 				}
 				block.Set(row % BlockRows)
 			}
@@ -166,9 +166,9 @@ type worker struct {
 // look looks through a block.
 func (w *worker) look(t task) {
 	p := w.parts[t.part]
-	rows := Bits(w.rows[:(p.rowsOf(t.block)+wordBits-1)/wordBits])
+	rows := Bits(w.rows[:(p.RowsOf(t.block)+wordBits-1)/wordBits])
 	if t.asked == nil {
-		rows.fill(p.rowsOf(t.block))
+		rows.fill(p.RowsOf(t.block))
 	} else {
 		copy(rows, t.asked)
 	}

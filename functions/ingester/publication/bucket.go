@@ -3,7 +3,6 @@ package publication
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -63,15 +62,8 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 }
 
 // Manifest implements [Store].
-func (b *Bucket) Manifest(ctx context.Context) (m tablefile.Manifest, err error) {
-	body, _, _, err := b.Views.Fetch(ctx, b.Newest.Name, "")
-	if errors.Is(err, store.ErrNoView) {
-		return m, nil
-	}
-	if err != nil {
-		return m, err
-	}
-	return b.Newest.Decode(body)
+func (b *Bucket) Manifest(ctx context.Context) (tablefile.Manifest, error) {
+	return b.Newest.Load(ctx, b.Views)
 }
 
 // Replace implements [Store].

@@ -39,15 +39,20 @@ const (
 	mostTries = 10         // to find a version of which there is no file yet
 )
 
-// Store has the files of a table, and the manifest.
-type Store interface {
-	tablefile.Objects
-	// Create writes a file that does not exist; the error may be [objects.ErrExists].
-	Create(ctx context.Context, key string, file []byte) error
+// Files are those that versions have left.
+type Files interface {
 	// Files lists the keys of all files that begin with a prefix.
 	Files(ctx context.Context, prefix string) ([]string, error)
 	// Remove removes a file, which may be gone.
 	Remove(ctx context.Context, key string) error
+}
+
+// Store has the files of a table, and the manifest.
+type Store interface {
+	tablefile.Objects
+	Files
+	// Create writes a file that does not exist; the error may be [objects.ErrExists].
+	Create(ctx context.Context, key string, file []byte) error
 
 	// Manifest is the newest one that was written; the zero value before the first.
 	Manifest(ctx context.Context) (tablefile.Manifest, error)
@@ -91,7 +96,7 @@ func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, 
 	if err != nil {
 		return last, fmt.Errorf("publish version %d: %w", next.Version, err)
 	}
-	next.Left = p.left(&last, &next)
+	next.Left = Left(last.Left, last.Files, next.Files, next.Version, next.Version-p.Keep.Milliseconds())
 	if err := p.Store.Replace(ctx, next); err != nil {
 		return last, fmt.Errorf("publish version %d: %w", next.Version, err)
 	}
@@ -154,23 +159,8 @@ func (p *Publisher) create(ctx context.Context, tier string, version int64, part
 	return []tablefile.Named{{Key: key, Bytes: int64(len(body))}}, nil
 }
 
-// left are the files that versions of the last while have named and the next one does not.
-func (p *Publisher) left(last, next *tablefile.Manifest) (list []tablefile.Left) {
-	for _, l := range last.Left {
-		if l.Since > next.Version-p.Keep.Milliseconds() {
-			list = append(list, l)
-		}
-	}
-	for _, f := range last.Files {
-		if !slices.Contains(next.Files, f) {
-			list = append(list, tablefile.Left{Key: f.Key, Since: next.Version})
-		}
-	}
-	return list
-}
-
-// tidy writes the list of the files of a version, and removes those that it does not know, of
-// versions that are older than the while: those of somebody who publishes now are younger.
+// tidy writes the list of the files of a version, and removes those that no version of the last while has
+// named.
 func (p *Publisher) tidy(ctx context.Context, m tablefile.Manifest) error {
 	var keys []string
 	for _, f := range m.Files {
@@ -179,27 +169,58 @@ func (p *Publisher) tidy(ctx context.Context, m tablefile.Manifest) error {
 	if err := p.Store.List(ctx, keys); err != nil {
 		return fmt.Errorf("list its files: %w", err)
 	}
-	all, err := p.Store.Files(ctx, p.Prefix)
+	return Tidy(ctx, p.Store, p.Prefix, m.Version-p.Keep.Milliseconds(), m.Files, m.Left)
+}
+
+// Left are the files that versions have named up to the one before next, of a time in ms, and next does
+// not, as far as they were named after oldest, ms.
+func Left(left []tablefile.Left, before, next []tablefile.Named, version, oldest int64) (list []tablefile.Left) {
+	for _, l := range left {
+		if l.Since > oldest {
+			list = append(list, l)
+		}
+	}
+	named := make(map[tablefile.Named]bool, len(next))
+	for _, f := range next {
+		named[f] = true
+	}
+	for _, f := range before {
+		if !named[f] {
+			list = append(list, tablefile.Left{Key: f.Key, Since: version})
+		}
+	}
+	return list
+}
+
+// Tidy removes the files below a prefix that are neither named nor left, of versions up to oldest, ms: those of
+// somebody who publishes now are younger.
+func Tidy(ctx context.Context, store Files, prefix string, oldest int64, named []tablefile.Named, left []tablefile.Left) error {
+	keep := make(map[string]bool, len(named)+len(left))
+	for _, f := range named {
+		keep[f.Key] = true
+	}
+	for _, l := range left {
+		keep[l.Key] = true
+	}
+	all, err := store.Files(ctx, prefix)
 	if err != nil {
 		return fmt.Errorf("list all files: %w", err)
 	}
-	for _, l := range m.Left {
-		keys = append(keys, l.Key)
-	}
 	for _, key := range all {
-		if version, ok := p.versionOf(key); !ok || version > m.Version-p.Keep.Milliseconds() || slices.Contains(keys, key) {
+		if version, ok := versionOf(key, prefix); !ok || version > oldest || keep[key] {
 			continue
 		}
-		if err := p.Store.Remove(ctx, key); err != nil {
+		if err := store.Remove(ctx, key); err != nil {
 			return fmt.Errorf("remove %s: %w", key, err)
 		}
 	}
 	return nil
 }
 
-// versionOf is the version that wrote a file; false for a key that is none of a file.
-func (p *Publisher) versionOf(key string) (version int64, ok bool) {
-	name, ours := strings.CutPrefix(key, p.Prefix)
+// versionOf is the version that wrote a file, with which its key begins behind the prefix; false for a key
+// that is none of a file.
+func versionOf(key, prefix string) (version int64, ok bool) {
+	name, ours := strings.CutPrefix(key, prefix)
 	number, _, _ := strings.Cut(name, "-")
 	version, err := strconv.ParseInt(number, 10, 64)
 	return version, ours && err == nil

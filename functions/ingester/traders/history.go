@@ -14,7 +14,6 @@ import (
 	"quotary/shared/data/traderfacts"
 	"quotary/shared/data/traderhistory"
 	"quotary/shared/market"
-	"quotary/shared/store"
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
 )
@@ -30,31 +29,27 @@ const (
 // of the hours in which they did it, and of the days and weeks that these are in.
 type history struct {
 	bucket  *publication.Bucket
-	views   *store.Views
 	version int64 // of the next manifest, ms
 	next    traderhistory.Manifest
-	before  []traderhistory.Unit // those of the last manifest
+	before  []tablefile.Named // of the last manifest
 
 	since   map[table.Address]int64          // from when on more is known of what an account did, ms
 	did     map[int64]map[table.Address]bool // who did something in an hour, as far as that is since
 	deeds   map[int64][]traderhistory.Did    // by hours, what is in no file yet
 	count   int                              // of deeds
 	touched map[int64]bool                   // hours whose files were replaced
+	whole   bool                             // accounts are looked at as a whole
 	today   int64                            // its beginning, ms
 	worth   []traderhistory.Worth            // by then
 }
 
-// openHistory opens the history for the next version.
-func openHistory(ctx context.Context, bucket *publication.Bucket, views *store.Views, now time.Time) (*history, error) {
-	h := &history{bucket: bucket, views: views, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
-	body, _, _, err := views.Fetch(ctx, traderhistory.Name, "")
-	if err == nil {
-		h.next, err = traderhistory.Newest.Decode(body)
-	}
-	if err != nil && !errors.Is(err, store.ErrNoView) {
+// openHistory opens the history for the next version; whole says that accounts are looked at as a whole.
+func openHistory(ctx context.Context, bucket *publication.Bucket, now time.Time, whole bool) (h *history, err error) {
+	h = &history{bucket: bucket, whole: whole, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
+	if h.next, err = traderhistory.Newest.Load(ctx, bucket.Views); err != nil {
 		return nil, fmt.Errorf("read the history that was published last: %w", err)
 	}
-	h.before, h.today = slices.Clone(h.next.Units), market.Day1.StartMs(now.UnixMilli())
+	h.before, h.today = traderhistory.Files(h.next.Units), market.Day1.StartMs(now.UnixMilli())
 	h.version = max(now.UnixMilli(), h.next.Version+1)
 	return h, nil
 }
@@ -101,8 +96,12 @@ func (h *history) add(ctx context.Context, a table.Address, did *traderfacts.Did
 	return h.write(ctx)
 }
 
-// value takes in what an account was worth at the beginning of the day.
+// value takes in what an account was worth at the beginning of the day, where accounts are looked at as a
+// whole.
 func (h *history) value(a table.Address, c market.Curve) {
+	if !h.whole {
+		return
+	}
 	h.worth = append(h.worth, traderhistory.WorthOf(a, c, h.today))
 }
 
@@ -259,16 +258,15 @@ func (h *history) sum(ctx context.Context, from, hours, of int64) error {
 	return h.put(ctx, from, hours, part)
 }
 
-// publish writes the files that are to be replaced, and then the manifest; whole says that accounts were
-// looked at as a whole. now is in the hour that runs.
-func (h *history) publish(ctx context.Context, now time.Time, whole bool) error {
+// publish writes the files that are to be replaced, and then the manifest. now is in the hour that runs.
+func (h *history) publish(ctx context.Context, now time.Time) error {
 	if err := h.write(ctx); err != nil {
 		return err
 	}
 	if err := h.correct(ctx); err != nil {
 		return err
 	}
-	if whole {
+	if h.whole {
 		if err := h.writeWorth(ctx); err != nil {
 			return err
 		}
@@ -282,9 +280,9 @@ func (h *history) publish(ctx context.Context, now time.Time, whole bool) error 
 	}
 	oldest := now.Add(-keepHistory).UnixMilli()
 	h.next.Units = slices.DeleteFunc(h.next.Units, func(u traderhistory.Unit) bool { return u.To() < oldest })
-	h.next.Left = h.left()
+	h.next.Left = publication.Left(h.next.Left, h.before, traderhistory.Files(h.next.Units), h.version, h.version-keep.Milliseconds())
 	h.next.Version = h.version
-	if err := h.views.Publish(ctx, traderhistory.Name, traderhistory.Newest.Encode(h.next)); err != nil {
+	if err := h.bucket.Views.Publish(ctx, traderhistory.Name, traderhistory.Newest.Encode(h.next)); err != nil {
 		return fmt.Errorf("publish the history: %w", err)
 	}
 	return nil
@@ -306,41 +304,7 @@ func (h *history) due(hours, now int64) []int64 {
 	return slices.Sorted(maps.Keys(due))
 }
 
-// left are the files that manifests of the last while have named and the next one does not.
-func (h *history) left() (left []tablefile.Left) {
-	for _, l := range h.next.Left {
-		if l.Since > h.version-keep.Milliseconds() {
-			left = append(left, l)
-		}
-	}
-	for _, u := range h.before {
-		if at, ok := h.next.Find(u.From, u.Hours); !ok || h.next.Units[at] != u {
-			left = append(left, tablefile.Left{Key: u.Named().Key, Since: h.version})
-		}
-	}
-	return left
-}
-
 // tidy removes the files that no manifest of the last while has named.
 func (h *history) tidy(ctx context.Context) error {
-	named := map[string]bool{}
-	for _, u := range h.next.Units {
-		named[u.Named().Key] = true
-	}
-	for _, l := range h.next.Left {
-		named[l.Key] = true
-	}
-	all, err := h.bucket.Files(ctx, traderhistory.Prefix)
-	if err != nil {
-		return fmt.Errorf("list the files of the history: %w", err)
-	}
-	for _, key := range all {
-		if version, ok := traderhistory.VersionOf(key); !ok || version > h.version-keep.Milliseconds() || named[key] {
-			continue
-		}
-		if err := h.bucket.Remove(ctx, key); err != nil {
-			return fmt.Errorf("remove %s: %w", key, err)
-		}
-	}
-	return nil
+	return publication.Tidy(ctx, h.bucket, traderhistory.Prefix, h.version-keep.Milliseconds(), traderhistory.Files(h.next.Units), h.next.Left)
 }

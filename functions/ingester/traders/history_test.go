@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	publishing "quotary/functions/ingester/traders"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/traderhistory"
-	"quotary/shared/data/traders"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/service/traderwindows"
@@ -25,10 +25,8 @@ import (
 
 // windows is what answers about the past, anew.
 func (w *world) windows() *traderwindows.Windows {
-	bucket := &tablefile.Bucket{Client: w.Objects, Name: w.Bucket}
-	newest, history := traders.Newest.Open(w.Views, time.Now), traderhistory.Newest.Open(w.Views, time.Now)
-	of := tablefile.NewReader(traders.Columns(), func(ctx context.Context) (tablefile.Manifest, error) { return newest.Get(ctx) }, bucket, 1<<26)
-	return traderwindows.New(of, func(ctx context.Context) (traderhistory.Manifest, error) { return history.Get(ctx) }, bucket, 1<<26)
+	history := traderhistory.Newest.Open(w.Views, time.Now)
+	return traderwindows.New(datatest.OpenTraders(w.Views, w.Objects, w.Bucket), history.Get, &tablefile.Bucket{Client: w.Objects, Name: w.Bucket}, 1<<26)
 }
 
 // past is what an account's row is to be made of in a window.

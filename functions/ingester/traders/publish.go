@@ -51,7 +51,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	}
 	hour := market.Hour1.StartMs(now.UnixMilli())
 	whole := hour != w.last.hour
-	past, err := openHistory(ctx, w.bucket, w.Views, now)
+	past, err := openHistory(ctx, w.bucket, now, whole)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (w *Work) Publish(ctx context.Context) error {
 		return err
 	}
 	change.Cold = whole
-	if err := past.publish(ctx, now, whole); err != nil {
+	if err := past.publish(ctx, now); err != nil {
 		return err
 	}
 	if last.Version > 0 || len(change.Hot.Addresses) > 0 || len(change.Left.Addresses) > 0 {

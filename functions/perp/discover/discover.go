@@ -29,7 +29,7 @@ func (r *reader) discover(ctx context.Context, in catalog.DiscoverIn) (page cata
 	if err != nil {
 		return page, api.BadParameter("%s", err)
 	}
-	a, _, err := r.ask(ctx, q)
+	a, _, err := r.askTable(ctx, q)
 	if err != nil {
 		return page, err
 	}
@@ -46,25 +46,19 @@ func (r *reader) discoverHistory(ctx context.Context, in catalog.DiscoverHistory
 	if err != nil {
 		return page, api.BadParameter("%s", err)
 	}
-	a, err := r.windows.Ask(ctx, of, &q.Query, q.Show)
-	if err == nil {
-		_, err = store.OrZero(r.positions.Of(ctx, ""))
-	}
-	switch {
-	case errors.Is(err, store.ErrNoView):
-		return page, notMade()
-	case err != nil:
+	var since int64
+	a, _, err := r.ask(ctx, func(ctx context.Context) (tablefile.Answer, error) {
+		a, err := r.windows.Ask(ctx, of, &q.Query, q.Show)
+		since = a.Since
+		return a.Answer, err
+	})
+	if err != nil {
 		return page, err
 	}
-	if a.Since > of.From {
-		retention.Reached(ctx, time.UnixMilli(a.Since).UTC())
+	if since > of.From {
+		retention.Reached(ctx, time.UnixMilli(since).UTC())
 	}
-	api.ReportVersion(ctx, time.UnixMilli(a.Version))
 	return catalog.DiscoverPage{List: q.Rows(a.Rows), Total: int64(a.Total)}, nil
-}
-
-func notMade() error {
-	return api.NotReady(askAgain, "the table of traders is not made yet: ask again in %.0f seconds", askAgain.Seconds())
 }
 
 // addPnls adds to rows what each of them earned in a number of days up to now, as batch-pnls has it at
@@ -91,7 +85,7 @@ func (r *reader) addPnls(ctx context.Context, found []tablefile.Row, rows []cata
 func (r *reader) addressTags(ctx context.Context, in catalog.AddressTagsIn) ([]catalog.TraderTags, error) {
 	in.Addresses = accountlookup.Distinct(in.Addresses)
 	q := traderquery.Tagged(in.Addresses, in.Lang)
-	a, _, err := r.ask(ctx, q)
+	a, _, err := r.askTable(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +103,17 @@ func (r *reader) addressTags(ctx context.Context, in catalog.AddressTagsIn) ([]c
 	return rows, nil
 }
 
-// ask answers a question from the table, and says of when that is and how much of the venue's open
-// interest those have who are in it. It also returns the marks of now; none before there are any.
-func (r *reader) ask(ctx context.Context, q *traderquery.Question) (a tablefile.Answer, marks markedpositions.Table, err error) {
+// askTable answers a question from the table, as [reader.ask] does.
+func (r *reader) askTable(ctx context.Context, q *traderquery.Question) (tablefile.Answer, markedpositions.Table, error) {
+	return r.ask(ctx, func(ctx context.Context) (tablefile.Answer, error) { return r.table.Ask(ctx, &q.Query, q.Show) })
+}
+
+// ask answers a question, and says of when the answer is and how much of the venue's open interest those
+// have who are in the table. It also returns the marks of now; none before there are any.
+func (r *reader) ask(ctx context.Context, answer func(context.Context) (tablefile.Answer, error)) (a tablefile.Answer, marks markedpositions.Table, err error) {
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		a, err = r.table.Ask(within, &q.Query, q.Show)
+		a, err = answer(within)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -123,7 +122,7 @@ func (r *reader) ask(ctx context.Context, q *traderquery.Question) (a tablefile.
 	})
 	switch err = g.Wait(); {
 	case errors.Is(err, store.ErrNoView):
-		return a, marks, notMade()
+		return a, marks, api.NotReady(askAgain, "the table of traders is not made yet: ask again in %.0f seconds", askAgain.Seconds())
 	case err != nil:
 		return a, marks, err
 	}

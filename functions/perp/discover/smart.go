@@ -40,7 +40,7 @@ func (r *reader) smartFind(ctx context.Context, in catalog.SmartFindIn) ([]catal
 	if err != nil {
 		return nil, fmt.Errorf("ask for smart accounts: %w", err)
 	}
-	a, marks, err := r.ask(ctx, q)
+	a, marks, err := r.askTable(ctx, q)
 	if err != nil || len(a.Rows) == 0 {
 		return nil, err
 	}

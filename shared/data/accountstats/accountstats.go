@@ -91,7 +91,7 @@ func PastRow(address string, p *Past) store.SeriesRow {
 // yields is overwritten by the next step. An error ends the sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[*market.TraderStats, error] {
 	return func(yield func(*market.TraderStats, error) bool) {
-		for one, err := range read(ctx, series, addresses, false) {
+		for one, err := range ReadWhole(ctx, series, addresses, false) {
 			if !yield(one.TraderStats, err) {
 				return
 			}
@@ -109,20 +109,16 @@ type WithCurve struct {
 // ReadCurves returns what is known of accounts, as [Read] does, with all points of their
 // curves. It reads two rows of each.
 func ReadCurves(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[WithCurve, error] {
-	return read(ctx, series, addresses, true)
+	return ReadWhole(ctx, series, addresses, true)
 }
 
 // ReadWhole is [ReadCurves] where whole says so, else [Read].
 func ReadWhole(ctx context.Context, series *store.Series, addresses []string, whole bool) iter.Seq2[WithCurve, error] {
-	return read(ctx, series, addresses, whole)
-}
-
-func read(ctx context.Context, series *store.Series, addresses []string, past bool) iter.Seq2[WithCurve, error] {
 	return func(yield func(WithCurve, error) bool) {
 		keys := make([]store.SeriesAt, 0, 2*len(addresses))
 		for _, address := range addresses {
 			keys = append(keys, At(address))
-			if past {
+			if whole {
 				keys = append(keys, PastAt(address))
 			}
 		}
@@ -140,7 +136,7 @@ func read(ctx context.Context, series *store.Series, addresses []string, past bo
 			} else if err := d.decode(p.Extra, &s); err != nil {
 				yield(WithCurve{}, fmt.Errorf("read %s: %w", At(address).SeriesKey, err))
 				return
-			} else if past {
+			} else if whole {
 				of.Version = Version(p)
 			}
 			if p, known := points[PastAt(address)]; known && of.TraderStats != nil {

@@ -41,10 +41,11 @@ func isNeeded(f *traderfields.Field, component int) bool {
 				components[c].set(&did.Did, madeUp(r, &components[c]))
 			}
 		}
-		value, known := Figure(f, did)
+		of := Trader(did)
+		value, known := f.Figure(&of, Period)
 		for range 3 {
 			components[component].set(&did.Did, madeUp(r, &components[component]))
-			if v, ok := Figure(f, did); v != value || ok != known {
+			if v, ok := f.Figure(&of, Period); v != value || ok != known {
 				return true
 			}
 		}
@@ -63,7 +64,7 @@ func madeUp(r *rand.Rand, c *component) market.Decimal {
 // Period is the one under which a [traderfields.Trader] has a window, whatever that is.
 const Period = traderfields.Week
 
-// Figure is a figure of what a trader did in a window, in units.
-func Figure(f *traderfields.Field, did *market.Window) (units int64, known bool) {
-	return f.Figure(&traderfields.Trader{Did: map[traderfields.Period]*market.Window{Period: did}}, Period)
+// Trader is one that did something in a window, of which the figures are those of [Period].
+func Trader(did *market.Window) traderfields.Trader {
+	return traderfields.Trader{Did: map[traderfields.Period]*market.Window{Period: did}}
 }

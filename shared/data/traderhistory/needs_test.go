@@ -31,8 +31,9 @@ func TestFiguresAreMadeOfTheColumnsThatTheyNeed(t *testing.T) {
 					components[c].set(&part.Did, v)
 				}
 			}
-			value, known := Figure(f, part)
-			if want, is := Figure(f, &of); value != want || known != is {
+			less, all := Trader(part), Trader(&of)
+			value, known := f.Figure(&less, Period)
+			if want, is := f.Figure(&all, Period); value != want || known != is {
 				t.Fatalf("%s of columns %v is %d, %t; want %d, %t", f.Name, Needs(f), value, known, want, is)
 			}
 		}

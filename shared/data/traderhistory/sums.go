@@ -31,24 +31,21 @@ func NewSums(from int64, traders int, columns []int) *Sums {
 // negative one.
 func (s *Sums) AddAll(p *table.Part, to []int32) {
 	for _, c := range s.columns {
-		switch {
-		case c >= firstContinued:
-			s.addContinued(p, c, func(rows iter.Seq[int], first int, n int64) {
+		for b := range p.Blocks() {
+			add := func(column, row int, v int64) {
+				if at := to[b*table.BlockRows+row]; at >= 0 {
+					s.add(column, int(at), v)
+				}
+			}
+			if c < firstContinued {
+				p.Columns[c][b].Each(func(row int, v int64) { add(c, row, v) })
+				continue
+			}
+			s.eachContinued(&p.Sets[c][b], func(_ string, rows iter.Seq[int], n int64) {
 				for row := range rows {
-					if at := to[first+row]; at >= 0 {
-						s.add(c-firstContinued+firstDistinct, int(at), n)
-					}
+					add(distinctOf(c), row, n)
 				}
 			})
-		default:
-			for b := range p.Columns[c] {
-				first := b * table.BlockRows
-				p.Columns[c][b].Each(func(row int, v int64) {
-					if at := to[first+row]; at >= 0 {
-						s.add(c, int(at), v)
-					}
-				})
-			}
 		}
 	}
 }
@@ -56,32 +53,32 @@ func (s *Sums) AddAll(p *table.Part, to []int32) {
 // AddRow adds one row of a file to a trader.
 func (s *Sums) AddRow(p *table.Part, row, to int) {
 	for _, c := range s.columns {
-		if c >= firstContinued {
-			sets := &p.Sets[c][row/table.BlockRows]
-			sets.Each(func(text string, _ iter.Seq[int]) {
-				if of, ok := parseContinued(text); ok && of.Hour < s.from && sets.Has(row%table.BlockRows, text) {
-					s.add(c-firstContinued+firstDistinct, to, of.N)
-				}
-			})
+		if c < firstContinued {
+			if v, ok := p.At(row, c); ok {
+				s.add(c, to, v)
+			}
 			continue
 		}
-		if v, ok := p.At(row, c); ok {
-			s.add(c, to, v)
-		}
-	}
-}
-
-// addContinued calls add for the rows in which something happened again that had happened last before
-// the window.
-func (s *Sums) addContinued(p *table.Part, column int, add func(rows iter.Seq[int], first int, n int64)) {
-	for b := range p.Sets[column] {
-		p.Sets[column][b].Each(func(text string, rows iter.Seq[int]) {
-			if c, ok := parseContinued(text); ok && c.Hour < s.from {
-				add(rows, b*table.BlockRows, c.N)
+		sets := &p.Sets[c][row/table.BlockRows]
+		s.eachContinued(sets, func(text string, _ iter.Seq[int], n int64) {
+			if sets.Has(row%table.BlockRows, text) {
+				s.add(distinctOf(c), to, n)
 			}
 		})
 	}
 }
+
+// eachContinued calls f for what happened again that had happened last before the window.
+func (s *Sums) eachContinued(b *table.SetBlock, f func(text string, rows iter.Seq[int], n int64)) {
+	b.Each(func(text string, rows iter.Seq[int]) {
+		if c, ok := parseContinued(text); ok && c.Hour < s.from {
+			f(text, rows, c.N)
+		}
+	})
+}
+
+// distinctOf is the component to which a column of what had happened before adds.
+func distinctOf(continued int) int { return continued - firstContinued + firstDistinct }
 
 func (s *Sums) add(column, at int, v int64) {
 	components[column].addTo(s.values[column], s.known[column], at, v)

@@ -12,10 +12,9 @@
 package traderhistory
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"quotary/shared/store"
@@ -66,12 +65,13 @@ func (u *Unit) Named() tablefile.Named {
 	return tablefile.Named{Key: fmt.Sprintf("%s%d-%dh-%d%s", Prefix, u.Version, u.Hours, u.From, suffix), Bytes: u.Bytes}
 }
 
-// VersionOf is the version in the key of a file; false for a key that is none of a file.
-func VersionOf(key string) (version int64, ok bool) {
-	name, ours := strings.CutPrefix(key, Prefix)
-	number, _, _ := strings.Cut(name, "-")
-	version, err := strconv.ParseInt(number, 10, 64)
-	return version, ours && err == nil
+// Files are the files of units, in their order.
+func Files(units []Unit) []tablefile.Named {
+	named := make([]tablefile.Named, len(units))
+	for i := range units {
+		named[i] = units[i].Named()
+	}
+	return named
 }
 
 // StartOf is where the file of a number of hours begins that has a time in it, ms.
@@ -81,10 +81,7 @@ func StartOf(ms, hours int64) int64 {
 }
 
 func compareUnits(a, b Unit) int {
-	if a.From != b.From {
-		return int(a.From/hourMs - b.From/hourMs)
-	}
-	return int(a.Hours - b.Hours)
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Hours, b.Hours))
 }
 
 // Find is the file of a time.

@@ -46,14 +46,17 @@ func (c *columns) rows(ctx context.Context, parts []*table.Part, found []table.R
 	did := new(market.Window)
 	for i, at := range found {
 		sums.Facts(i, &did.Did)
-		of := traderfields.Trader{Did: map[traderfields.Period]*market.Window{traderhistory.Period: did}}
+		of := traderhistory.Trader(did)
 		if worth {
 			of.Worth = map[traderfields.Period]traderfields.Worth{traderhistory.Period: traderhistory.Ends(&ends[0][i], &ends[1][i])}
 		}
 		for k, f := range show {
-			v, known := traderfields.Fields[f].Figure(&of, traderhistory.Period)
+			var v int64
+			var known bool
 			if held, ok := heldColumn(f); ok {
 				v, known = parts[at.Part].At(at.Row, held)
+			} else {
+				v, known = traderfields.Fields[f].Figure(&of, traderhistory.Period)
 			}
 			if known {
 				rows[i].Values[k] = tablefile.Value{Value: v, Known: true}
@@ -69,7 +72,7 @@ func (c *columns) sumsOf(ctx context.Context, rows []tablefile.Row, need []int) 
 	if len(need) == 0 {
 		return sums, nil
 	}
-	files, err := c.files.Parts(ctx, c.named(), need)
+	files, err := c.files.Parts(ctx, c.named, need)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +88,13 @@ func (c *columns) sumsOf(ctx context.Context, rows []tablefile.Row, need []int) 
 
 // coins makes the column of the perpetuals that were traded.
 func (c *columns) coins(ctx context.Context, parts []*table.Part) ([][]table.SetBlock, error) {
-	files, err := c.files.Parts(ctx, c.named(), []int{traderhistory.Coins()})
+	files, err := c.files.Parts(ctx, c.named, []int{traderhistory.Coins()})
 	if err != nil {
 		return nil, err
 	}
 	of := map[string]table.Bits{} // of each name the traders
 	for i, p := range files {
-		places := c.placesOf(c.units[i].Named().Key, p, parts)
+		places := c.placesOf(c.named[i].Key, p, parts)
 		for b := range p.Sets[traderhistory.Coins()] {
 			p.Sets[traderhistory.Coins()][b].Each(func(name string, rows iter.Seq[int]) {
 				if of[name] == nil {
@@ -112,8 +115,8 @@ func (c *columns) coins(ctx context.Context, parts []*table.Part) ([][]table.Set
 func setBlocksOf(parts []*table.Part, of map[string]table.Bits) ([][]table.SetBlock, error) {
 	all, trader := make([][]table.SetBlock, len(parts)), 0
 	for i, p := range parts {
-		for left := len(p.Addresses); left > 0; left -= table.BlockRows {
-			n, sets := min(left, table.BlockRows), map[string][]uint16{}
+		for block := range p.Blocks() {
+			n, sets := p.RowsOf(block), map[string][]uint16{}
 			for name, traders := range of {
 				for row := range n {
 					if traders.Has(trader + row) {

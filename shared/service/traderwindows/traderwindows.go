@@ -121,9 +121,9 @@ func heldColumn(field int) (column int, ok bool) {
 type columns struct {
 	*Windows
 	Window
-	history int64 // version
-	made    int64 // of the trader table
-	units   []traderhistory.Unit
+	history int64                  // version
+	made    int64                  // of the trader table
+	named   []tablefile.Named      // the files
 	ends    [2]*traderhistory.Unit // what accounts were worth at the ends; nil where that is not known
 	traders int
 
@@ -151,7 +151,7 @@ func (w *Windows) columns(m *traderhistory.Manifest, made int64, of Window, part
 			return k
 		}
 	}
-	c := &columns{Windows: w, Window: of, history: m.Version, made: made, units: m.Cover(of.From, of.To), known: map[int]*oneColumn{}}
+	c := &columns{Windows: w, Window: of, history: m.Version, made: made, named: traderhistory.Files(m.Cover(of.From, of.To)), known: map[int]*oneColumn{}}
 	for i, ms := range [...]int64{of.From, of.To} {
 		c.ends[i] = m.WorthAt(ms)
 	}
@@ -169,14 +169,12 @@ func (c *columns) parts(ctx context.Context, parts []*table.Part, figures, sets 
 	list := make([]*table.Part, len(parts))
 	for i, p := range parts {
 		list[i] = p.With(map[int][]table.Block{}, map[int][]table.SetBlock{})
-		for _, f := range figures {
-			if held, ok := heldColumn(f); ok {
-				list[i].Columns[f] = p.Columns[held]
-			}
-		}
 	}
 	for _, f := range figures {
-		if _, ok := heldColumn(f); ok {
+		if held, ok := heldColumn(f); ok {
+			for i, p := range parts {
+				list[i].Columns[f] = p.Columns[held]
+			}
 			continue
 		}
 		one, err := c.column(ctx, f, parts)
@@ -235,38 +233,31 @@ func (c *columns) column(ctx context.Context, field int, parts []*table.Part) (*
 func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*table.Part) ([][]table.Block, error) {
 	need := traderhistory.Needs(f)
 	sums := traderhistory.NewSums(c.From, c.traders, need)
-	files, err := c.files.Parts(ctx, c.named(), need)
+	files, err := c.files.Parts(ctx, c.named, need)
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range files {
-		sums.AddAll(p, c.placesOf(c.units[i].Named().Key, p, parts))
+		sums.AddAll(p, c.placesOf(c.named[i].Key, p, parts))
 	}
 	did := new(market.Window)
-	none, noneKnown := traderhistory.Figure(f, did)
+	of := traderhistory.Trader(did)
+	none, noneKnown := f.Figure(&of, traderhistory.Period)
 	return blocksOf(parts, func(trader int) (int64, bool) {
 		if !sums.Did(trader) {
 			return none, noneKnown
 		}
 		sums.Facts(trader, &did.Did)
-		return traderhistory.Figure(f, did)
+		return f.Figure(&of, traderhistory.Period)
 	})
-}
-
-func (c *columns) named() []tablefile.Named {
-	named := make([]tablefile.Named, len(c.units))
-	for i := range c.units {
-		named[i] = c.units[i].Named()
-	}
-	return named
 }
 
 // blocksOf makes a column of a figure of every trader, who are counted through all parts.
 func blocksOf(parts []*table.Part, figure func(trader int) (int64, bool)) ([][]table.Block, error) {
 	all, trader := make([][]table.Block, len(parts)), 0
 	for i, p := range parts {
-		for left := len(p.Addresses); left > 0; left -= table.BlockRows {
-			n := min(left, table.BlockRows)
+		for block := range p.Blocks() {
+			n := p.RowsOf(block)
 			values, known := make([]int64, n), table.NewBits(n)
 			for row := range n {
 				if v, ok := figure(trader); ok {
