@@ -123,8 +123,8 @@ func TestRowsThatAreFoldedOnAreWhatWasDone(t *testing.T) {
 		n := 0
 		for did, err := range Read(t.Context(), series, []string{address, "0xbb", address}, from, to) {
 			must.Do(t, err)
-			if n++; n == 2 == did.Stored {
-				t.Fatalf("account %d is known: %t", n, did.Stored)
+			if n++; did.Stored != (n != 2 && len(written) > 0) {
+				t.Fatalf("account %d is known: %t, of %d rows", n, did.Stored, len(written))
 			}
 			if !did.Stored {
 				continue
