@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -57,6 +59,7 @@ func Open(ctx context.Context, name string) (*Service, error) {
 	if !ok {
 		return nil, fmt.Errorf("the catalog declares no program %q", name)
 	}
+	limitMemory()
 	s := &Service{
 		Name: name, program: program,
 		Logger: slog.New(slog.NewJSONHandler(os.Stdout, nil)).With("function", name),
@@ -73,6 +76,18 @@ func Open(ctx context.Context, name string) (*Service, error) {
 		return nil, err
 	}
 	return s, s.Env.Err()
+}
+
+// memoryShare is how much of its memory a function may fill before garbage is collected at any price, in
+// percent.
+const memoryShare = 80
+
+// limitMemory keeps what is garbage from ending the process: else there may be as much of it as of all
+// else.
+func limitMemory() {
+	if megabytes, err := strconv.ParseInt(os.Getenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE"), 10, 64); err == nil && megabytes > 0 {
+		debug.SetMemoryLimit(megabytes << 20 * memoryShare / 100)
+	}
 }
 
 // DynamoDB returns the client of the tables, which keeps to what a request may read. A

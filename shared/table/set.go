@@ -28,13 +28,57 @@ func NewSetBlock(rows int, sets map[string][]uint16) (SetBlock, error) {
 				return SetBlock{}, fmt.Errorf("member %d of set %q is row %d of %d", i, name, row, rows)
 			}
 		}
-		m := membersOf(list)
-		b.members[name] = m
-		clear(one)
-		m.addTo(one)
-		b.counts.add(one)
+		b.put(name, membersOf(list), one)
 	}
 	return b, nil
+}
+
+// SetMaker makes a [SetBlock] of members that come in any order, and more than once. It takes no more
+// memory than the block. The zero value is empty.
+type SetMaker map[string]*members
+
+// Add adds a row, of those of a block, to a set.
+func (s SetMaker) Add(name string, row int) {
+	m := s[name]
+	if m == nil {
+		m = new(members)
+		s[name] = m
+	}
+	if m.rows != nil {
+		m.rows.Set(row)
+		return
+	}
+	at, known := slices.BinarySearch(m.positions, uint16(row)) //nolint:gosec // a block has no more rows
+	if known {
+		return
+	}
+	if m.positions = slices.Insert(m.positions, at, uint16(row)); len(m.positions) >= fewMembers { //nolint:gosec // as above
+		*m = membersOf(m.positions)
+	}
+}
+
+// Block is a block of so many rows with all sets. The maker is not to be used behind it.
+func (s SetMaker) Block(rows int) (SetBlock, error) {
+	if rows > BlockRows {
+		return SetBlock{}, fmt.Errorf("a block has at most %d rows, not %d", BlockRows, rows)
+	}
+	b := SetBlock{rows: rows, members: make(map[string]members, len(s))}
+	one := NewBits(BlockRows)
+	for name, m := range s {
+		if n := len(m.positions); n > 0 && int(m.positions[n-1]) >= rows {
+			return SetBlock{}, fmt.Errorf("a member of set %q is row %d of %d", name, m.positions[n-1], rows)
+		}
+		b.put(name, *m, one)
+	}
+	return b, nil
+}
+
+// put adds a set, with room for rows.
+func (b *SetBlock) put(name string, m members, room Bits) {
+	b.members[name] = m
+	clear(room)
+	m.addTo(room)
+	b.counts.add(room)
 }
 
 // Bytes is about what the block takes in memory.
@@ -93,8 +137,11 @@ type members struct {
 	rows      Bits
 }
 
+// fewMembers is how many take less room as positions than as bits.
+const fewMembers = BlockRows / 16
+
 func membersOf(rows []uint16) members {
-	if len(rows) < BlockRows/16 {
+	if len(rows) < fewMembers {
 		return members{positions: slices.Clip(rows)}
 	}
 	m := members{rows: NewBits(BlockRows)}

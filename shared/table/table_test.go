@@ -5,8 +5,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -355,5 +358,37 @@ func TestWhoBelongsToASetIsToldOnceAndInOrder(t *testing.T) {
 		if b.Has(row, "BTC") != want || b.Has(row, "ETH") {
 			t.Errorf("row %d belongs to BTC: %t, ETH: %t", row, b.Has(row, "BTC"), b.Has(row, "ETH"))
 		}
+	}
+}
+
+// A history names as many perpetuals as a venue has told of: room for all rows in each is a gigabyte.
+func TestSetsThatAreMadeInAnyOrderAreThoseOfAList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)) //nolint:gosec // rapid's
+		rows, made, lists := 1+rng.IntN(table.BlockRows), table.SetMaker{}, map[string][]uint16{}
+		for _, name := range []string{"few", "many"} {
+			members := map[uint16]bool{}
+			for range map[string]int{"few": 100, "many": 9000}[name] {
+				row := rng.IntN(rows)
+				made.Add(name, row)
+				members[uint16(row)] = true //nolint:gosec // it is a row
+			}
+			lists[name] = slices.Sorted(maps.Keys(members))
+		}
+		got, want := must.Get(made.Block(rows))(t), must.Get(table.NewSetBlock(rows, lists))(t)
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("they are not: %d bytes, want %d", got.Bytes(), want.Bytes())
+		}
+	})
+	many := table.SetMaker{}
+	for name := range 50_000 {
+		many.Add(fmt.Sprint(name), name%7)
+	}
+	if b := must.Get(many.Block(table.BlockRows))(t); b.Bytes() > 8<<20 || !b.Has(3, "10") {
+		t.Errorf("one member each of 50,000 sets takes %d bytes", b.Bytes())
+	}
+	if _, err := many.Block(6); err == nil {
+		t.Error("a row that a block has not is in a set")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/service/accountlookup"
 	"quotary/shared/service/markedpositions"
+	"quotary/shared/service/traderwindows"
 	"quotary/shared/store"
 	"quotary/shared/store/retention"
 	"quotary/shared/table/tablefile"
@@ -52,6 +53,9 @@ func (r *reader) discoverHistory(ctx context.Context, in catalog.DiscoverHistory
 		since = a.Since
 		return a.Answer, err
 	})
+	if errors.Is(err, traderwindows.ErrTooMuch) {
+		return page, api.BadParameter("%s: ask for a shorter window, or narrow it by selects, filters", err)
+	}
 	if err != nil {
 		return page, err
 	}

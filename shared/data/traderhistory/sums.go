@@ -27,10 +27,10 @@ func NewSums(from int64, traders int, columns []int) *Sums {
 	return s
 }
 
-// AddAll adds the rows of a file, whose columns are loaded: each to the trader that to names, none to a
-// negative one.
-func (s *Sums) AddAll(p *table.Part, to []int32) {
-	for _, c := range s.columns {
+// AddAll adds the rows of a file, of which some columns are loaded: each to the trader that to names, none
+// to a negative one.
+func (s *Sums) AddAll(p *table.Part, columns []int, to []int32) {
+	for _, c := range columns {
 		for b := range p.Blocks() {
 			add := func(column, row int, v int64) {
 				if at := to[b*table.BlockRows+row]; at >= 0 {
@@ -41,7 +41,7 @@ func (s *Sums) AddAll(p *table.Part, to []int32) {
 				p.Columns[c][b].Each(func(row int, v int64) { add(c, row, v) })
 				continue
 			}
-			s.eachContinued(&p.Sets[c][b], func(_ string, rows iter.Seq[int], n int64) {
+			s.eachContinued(&p.Sets[c][b], func(rows iter.Seq[int], n int64) {
 				for row := range rows {
 					add(distinctOf(c), row, n)
 				}
@@ -50,29 +50,37 @@ func (s *Sums) AddAll(p *table.Part, to []int32) {
 	}
 }
 
-// AddRow adds one row of a file to a trader.
-func (s *Sums) AddRow(p *table.Part, row, to int) {
-	for _, c := range s.columns {
+// AddRows adds those rows of a file, of which some columns are loaded, to which a trader is told.
+func (s *Sums) AddRows(p *table.Part, columns []int, to map[int]int) {
+	if len(to) == 0 {
+		return
+	}
+	for _, c := range columns {
 		if c < firstContinued {
-			if v, ok := p.At(row, c); ok {
-				s.add(c, to, v)
+			for row, at := range to {
+				if v, ok := p.At(row, c); ok {
+					s.add(c, at, v)
+				}
 			}
 			continue
 		}
-		sets := &p.Sets[c][row/table.BlockRows]
-		s.eachContinued(sets, func(text string, _ iter.Seq[int], n int64) {
-			if sets.Has(row%table.BlockRows, text) {
-				s.add(distinctOf(c), to, n)
-			}
-		})
+		for b := range p.Blocks() {
+			s.eachContinued(&p.Sets[c][b], func(rows iter.Seq[int], n int64) {
+				for row := range rows {
+					if at, ok := to[b*table.BlockRows+row]; ok {
+						s.add(distinctOf(c), at, n)
+					}
+				}
+			})
+		}
 	}
 }
 
 // eachContinued calls f for what happened again that had happened last before the window.
-func (s *Sums) eachContinued(b *table.SetBlock, f func(text string, rows iter.Seq[int], n int64)) {
+func (s *Sums) eachContinued(b *table.SetBlock, f func(rows iter.Seq[int], n int64)) {
 	b.Each(func(text string, rows iter.Seq[int]) {
 		if c, ok := parseContinued(text); ok && c.Hour < s.from {
-			f(text, rows, c.N)
+			f(rows, c.N)
 		}
 	})
 }

@@ -23,17 +23,11 @@ func (c *columns) rows(ctx context.Context, parts []*table.Part, found []table.R
 	if len(found) == 0 {
 		return rows, nil
 	}
-	var need []int
-	worth := false
-	for _, f := range show {
-		if _, held := heldColumn(f); !held {
-			need = append(need, traderhistory.Needs(&traderfields.Fields[f])...)
-			worth = worth || isWorth(&traderfields.Fields[f])
-		}
-	}
-	slices.Sort(need)
-	need = slices.Compact(need)
-	sums, err := c.sumsOf(ctx, rows, need)
+	worth := slices.ContainsFunc(show, func(f int) bool {
+		_, held := heldColumn(f)
+		return !held && isWorth(&traderfields.Fields[f])
+	})
+	sums, err := c.sumsOf(ctx, rows, needs(show))
 	if err != nil {
 		return nil, err
 	}
@@ -72,68 +66,58 @@ func (c *columns) sumsOf(ctx context.Context, rows []tablefile.Row, need []int) 
 	if len(need) == 0 {
 		return sums, nil
 	}
-	files, err := c.files.Parts(ctx, c.named, need)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range files {
+	return sums, c.files.Each(ctx, c.named, need, func(_ int, p *table.Part, columns []int) error {
+		to := map[int]int{}
 		for i := range rows {
 			if row, ok := p.Find(rows[i].Address); ok {
-				sums.AddRow(p, row, i)
+				to[row] = i
 			}
 		}
-	}
-	return sums, nil
+		sums.AddRows(p, columns, to)
+		return nil
+	})
 }
 
 // coins makes the column of the perpetuals that were traded.
-func (c *columns) coins(ctx context.Context, parts []*table.Part) ([][]table.SetBlock, error) {
-	files, err := c.files.Parts(ctx, c.named, []int{traderhistory.Coins()})
-	if err != nil {
-		return nil, err
+func (c *columns) coins(ctx context.Context, parts []*table.Part) ([]table.SetBlock, error) {
+	var blocks []table.SetMaker // of all parts
+	var rows []int
+	var at []place // of each trader
+	for _, p := range parts {
+		for b := range p.Blocks() {
+			for row := range p.RowsOf(b) {
+				at = append(at, place{len(blocks), row})
+			}
+			blocks, rows = append(blocks, table.SetMaker{}), append(rows, p.RowsOf(b))
+		}
 	}
-	of := map[string]table.Bits{} // of each name the traders
-	for i, p := range files {
-		places := c.placesOf(c.named[i].Key, p, parts)
+	if err := c.files.Each(ctx, c.named, []int{traderhistory.Coins()}, func(file int, p *table.Part, _ []int) error {
+		places := c.placesOf(c.named[file].Key, p, parts)
 		for b := range p.Sets[traderhistory.Coins()] {
 			p.Sets[traderhistory.Coins()][b].Each(func(name string, rows iter.Seq[int]) {
-				if of[name] == nil {
-					of[name] = table.NewBits(c.traders)
-				}
 				for row := range rows {
-					if at := places[b*table.BlockRows+row]; at >= 0 {
-						of[name].Set(int(at))
+					if trader := places[b*table.BlockRows+row]; trader >= 0 {
+						blocks[at[trader].block].Add(name, at[trader].row)
 					}
 				}
 			})
 		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
-	return setBlocksOf(parts, of)
-}
-
-// setBlocksOf makes a column of sets, whose traders are counted through all parts.
-func setBlocksOf(parts []*table.Part, of map[string]table.Bits) ([][]table.SetBlock, error) {
-	all, trader := make([][]table.SetBlock, len(parts)), 0
-	for i, p := range parts {
-		for block := range p.Blocks() {
-			n, sets := p.RowsOf(block), map[string][]uint16{}
-			for name, traders := range of {
-				for row := range n {
-					if traders.Has(trader + row) {
-						sets[name] = append(sets[name], uint16(row)) //nolint:gosec // a block has no more rows
-					}
-				}
-			}
-			b, err := table.NewSetBlock(n, sets)
-			if err != nil {
-				return nil, err
-			}
-			all[i] = append(all[i], b)
-			trader += n
+	all := make([]table.SetBlock, len(blocks))
+	for i := range all {
+		var err error
+		if all[i], err = blocks[i].Block(rows[i]); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
 }
+
+// place is where a trader is: a block of those of all parts, and a row of it.
+type place struct{ block, row int }
 
 // isWorth reports whether a figure is about what accounts were worth at the ends of the window.
 func isWorth(f *traderfields.Field) bool {
@@ -166,31 +150,41 @@ func (c *columns) worthPart(ctx context.Context, end int) (*table.Part, error) {
 	for i := range traderhistory.WorthColumns() {
 		all = append(all, i)
 	}
-	parts, err := c.worth.Parts(ctx, []tablefile.Named{c.ends[end].Named()}, all)
-	if err != nil {
+	var of *table.Part
+	if err := c.worth.Each(ctx, []tablefile.Named{c.ends[end].Named()}, all, func(_ int, p *table.Part, _ []int) error {
+		of = p
+		return nil
+	}); err != nil {
 		return nil, fmt.Errorf("read what accounts were worth: %w", err)
 	}
-	return parts[0], nil
+	return of, nil
 }
 
 // worthFigures makes a column of what accounts were worth.
-func (c *columns) worthFigures(ctx context.Context, f *traderfields.Field, parts []*table.Part) ([][]table.Block, error) {
-	var ends [2][]traderhistory.Worth
+func (c *columns) worthFigures(ctx context.Context, f *traderfields.Field, parts []*table.Part) ([]table.Block, error) {
+	var ends [2]*table.Part
+	var rows [2][]int32 // of each trader one more than the row; 0 where there is none
 	for i := range ends {
-		ends[i] = make([]traderhistory.Worth, c.traders)
 		p, err := c.worthPart(ctx, i)
 		if err != nil {
 			return nil, err
 		}
+		ends[i], rows[i] = p, make([]int32, c.traders)
 		for row, a := range p.Addresses {
 			if at := placeOf(a, parts); at >= 0 {
-				ends[i][at] = traderhistory.WorthAt(p, row)
+				rows[i][at] = int32(row) + 1 //nolint:gosec // a file has fewer rows
 			}
 		}
 	}
 	of := traderfields.Trader{Worth: map[traderfields.Period]traderfields.Worth{}}
 	return blocksOf(parts, func(trader int) (int64, bool) {
-		of.Worth[traderhistory.Period] = traderhistory.Ends(&ends[0][trader], &ends[1][trader])
+		var at [2]traderhistory.Worth
+		for i := range at {
+			if row := rows[i][trader]; row > 0 {
+				at[i] = traderhistory.WorthAt(ends[i], int(row)-1)
+			}
+		}
+		of.Worth[traderhistory.Period] = traderhistory.Ends(&at[0], &at[1])
 		return f.Figure(&of, traderhistory.Period)
 	})
 }

@@ -9,7 +9,9 @@ package traderwindows
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"quotary/shared/data/traderhistory"
@@ -30,27 +32,31 @@ type Windows struct {
 	files  *tablefile.Files
 	worth  *tablefile.Files
 
+	made *tablefile.Cache // columns of the last windows
+
 	mu           sync.Mutex
-	kept         []*columns // of the last windows, the last one at the end
 	places       map[string][]int32
 	placesOfRows int   // how many there are in all
 	placed       int64 // the version of the trader table to which places belong
 }
 
 const (
-	// keptWindows is of how many windows columns are kept, and keptColumns how many of each.
-	keptWindows = 4
-	keptColumns = 24
 	// keptPlaces bounds the rows of files of which it is known which traders they are.
 	keptPlaces = 16 << 20
+	// mostRead bounds what a question reads of files: what a function receives in some ten seconds.
+	mostRead = 1 << 30
 )
 
+// ErrTooMuch says that a question would have to read more of files than one may.
+var ErrTooMuch = errors.New("more would have to be read than one request may read")
+
 // New returns what answers from a trader table, which has the columns of [traders.Columns], and the newest
-// history, whose columns are kept up to so many bytes.
+// history. What is read of files and made of it is kept, up to so many bytes.
 func New(of *tablefile.Reader, newest func(context.Context) (traderhistory.Manifest, error), objects tablefile.Objects, bytes int) *Windows {
 	return &Windows{
 		table: of, newest: newest, places: map[string][]int32{},
-		files: tablefile.NewFiles(traderhistory.Columns(), objects, bytes), worth: tablefile.NewFiles(traderhistory.WorthColumns(), objects, bytes/4),
+		files: tablefile.NewFiles(traderhistory.Columns(), objects, bytes/2), worth: tablefile.NewFiles(traderhistory.WorthColumns(), objects, bytes/8),
+		made: tablefile.NewCache(bytes * 3 / 8),
 	}
 }
 
@@ -80,12 +86,15 @@ func (w *Windows) Ask(ctx context.Context, of Window, q *table.Query, show []int
 	if err != nil {
 		return a, fmt.Errorf("find the newest history: %w", err)
 	}
-	held := heldColumns(append(q.Columns(), show...))
-	made, parts, err := w.table.Parts(ctx, held)
+	named := traderhistory.Files(m.Cover(of.From, of.To))
+	if reads(named, q, show) > mostRead {
+		return a, ErrTooMuch
+	}
+	made, parts, err := w.table.Parts(ctx, heldColumns(append(q.Columns(), show...)))
 	if err != nil {
 		return a, fmt.Errorf("read the table of traders: %w", err)
 	}
-	c := w.columns(&m, made, of, parts)
+	c := w.columns(&m, made, of, named, parts)
 	asked, err := c.parts(ctx, parts, q.Columns(), q.SetColumns())
 	if err != nil {
 		return a, err
@@ -117,49 +126,54 @@ func heldColumn(field int) (column int, ok bool) {
 	return traders.Column(traderfields.Fields[field].Name)
 }
 
-// columns are those of a window that were made of it.
+// reads is about how many bytes of files a question reads: each of its columns is made of others, and
+// those that are shown are read once.
+func reads(files []tablefile.Named, q *table.Query, show []int) (bytes int64) {
+	columns := len(q.SetColumns()) + len(needs(show))
+	for _, f := range q.Columns() {
+		columns += len(needs([]int{f}))
+	}
+	for _, of := range files {
+		bytes += of.Bytes * int64(columns) / int64(len(traderhistory.Columns()))
+	}
+	return bytes
+}
+
+// needs are the columns of files of which fields are made, each once.
+func needs(fields []int) (columns []int) {
+	for _, f := range fields {
+		if _, held := heldColumn(f); !held {
+			columns = append(columns, traderhistory.Needs(&traderfields.Fields[f])...)
+		}
+	}
+	slices.Sort(columns)
+	return slices.Compact(columns)
+}
+
+// columns are what columns of a window are made of.
 type columns struct {
 	*Windows
 	Window
-	history int64                  // version
-	made    int64                  // of the trader table
+	made    int64                  // version of the trader table
+	name    string                 // of all columns of the window at these versions
 	named   []tablefile.Named      // the files
 	ends    [2]*traderhistory.Unit // what accounts were worth at the ends; nil where that is not known
 	traders int
-
-	mu    sync.Mutex
-	known map[int]*oneColumn
 }
 
-type oneColumn struct {
-	once    sync.Once
-	figures [][]table.Block // of each part
-	sets    [][]table.SetBlock
-	err     error
-}
-
-// columns are those of a window at the versions of history and table.
-func (w *Windows) columns(m *traderhistory.Manifest, made int64, of Window, parts []*table.Part) *columns {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.placed < made {
-		w.placed, w.placesOfRows, w.places = made, 0, map[string][]int32{}
-	}
-	for i, k := range w.kept {
-		if k.Window == of && k.history == m.Version && k.made == made {
-			w.kept = append(append(w.kept[:i:i], w.kept[i+1:]...), k)
-			return k
-		}
-	}
-	c := &columns{Windows: w, Window: of, history: m.Version, made: made, named: traderhistory.Files(m.Cover(of.From, of.To)), known: map[int]*oneColumn{}}
+// columns are those of a window at the versions of history and table, of files.
+func (w *Windows) columns(m *traderhistory.Manifest, made int64, of Window, files []tablefile.Named, parts []*table.Part) *columns {
+	c := &columns{Windows: w, Window: of, made: made, name: fmt.Sprint(of, m.Version, made), named: files}
 	for i, ms := range [...]int64{of.From, of.To} {
 		c.ends[i] = m.WorthAt(ms)
 	}
 	for _, p := range parts {
 		c.traders += len(p.Addresses)
 	}
-	if w.kept = append(w.kept, c); len(w.kept) > keptWindows {
-		w.kept = w.kept[1:]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.placed < made {
+		w.placed, w.placesOfRows, w.places = made, 0, map[string][]int32{}
 	}
 	return c
 }
@@ -177,68 +191,54 @@ func (c *columns) parts(ctx context.Context, parts []*table.Part, figures, sets 
 			}
 			continue
 		}
-		one, err := c.column(ctx, f, parts)
+		made, err := c.column(ctx, f, parts)
 		if err != nil {
 			return nil, err
 		}
 		for i := range list {
-			list[i].Columns[f] = one.figures[i]
+			list[i].Columns[f], made.Figures = made.Figures[:list[i].Blocks()], made.Figures[list[i].Blocks():]
 		}
 	}
 	for _, s := range sets {
-		one, err := c.column(ctx, s, parts)
+		made, err := c.column(ctx, s, parts)
 		if err != nil {
 			return nil, err
 		}
 		for i := range list {
-			list[i].Sets[s] = one.sets[i]
+			list[i].Sets[s], made.Sets = made.Sets[:list[i].Blocks()], made.Sets[list[i].Blocks():]
 		}
 	}
 	return list, nil
 }
 
-// column is a column of the window, made where it is not kept.
-func (c *columns) column(ctx context.Context, field int, parts []*table.Part) (*oneColumn, error) {
-	c.mu.Lock()
-	one := c.known[field]
-	if one == nil {
-		if one = new(oneColumn); len(c.known) == keptColumns {
-			clear(c.known)
-		}
-		c.known[field] = one
-	}
-	c.mu.Unlock()
-	one.once.Do(func() {
+// column is a column of the window, made where it is not kept, block by block of all parts.
+func (c *columns) column(ctx context.Context, field int, parts []*table.Part) (tablefile.Loaded, error) {
+	made, err := c.Windows.made.Get(ctx, c.name, field, func(ctx context.Context) (made tablefile.Loaded, err error) {
 		switch {
 		case field == Coins():
-			one.sets, one.err = c.coins(ctx, parts)
+			made.Sets, err = c.coins(ctx, parts)
 		case isWorth(&traderfields.Fields[field]):
-			one.figures, one.err = c.worthFigures(ctx, &traderfields.Fields[field], parts)
+			made.Figures, err = c.worthFigures(ctx, &traderfields.Fields[field], parts)
 		default:
-			one.figures, one.err = c.figures(ctx, &traderfields.Fields[field], parts)
+			made.Figures, err = c.figures(ctx, &traderfields.Fields[field], parts)
 		}
+		return made, err
 	})
-	if one.err != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.known[field] == one { // the next one tries again
-			delete(c.known, field)
-		}
-		return nil, fmt.Errorf("make a column of a window: %w", one.err)
+	if err != nil {
+		return made, fmt.Errorf("make a column of a window: %w", err)
 	}
-	return one, nil
+	return made, nil
 }
 
 // figures makes a column of what traders did.
-func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*table.Part) ([][]table.Block, error) {
+func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*table.Part) ([]table.Block, error) {
 	need := traderhistory.Needs(f)
 	sums := traderhistory.NewSums(c.From, c.traders, need)
-	files, err := c.files.Parts(ctx, c.named, need)
-	if err != nil {
+	if err := c.files.Each(ctx, c.named, need, func(file int, p *table.Part, columns []int) error {
+		sums.AddAll(p, columns, c.placesOf(c.named[file].Key, p, parts))
+		return nil
+	}); err != nil {
 		return nil, err
-	}
-	for i, p := range files {
-		sums.AddAll(p, c.placesOf(c.named[i].Key, p, parts))
 	}
 	did := new(market.Window)
 	of := traderhistory.Trader(did)
@@ -253,9 +253,9 @@ func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*t
 }
 
 // blocksOf makes a column of a figure of every trader, who are counted through all parts.
-func blocksOf(parts []*table.Part, figure func(trader int) (int64, bool)) ([][]table.Block, error) {
-	all, trader := make([][]table.Block, len(parts)), 0
-	for i, p := range parts {
+func blocksOf(parts []*table.Part, figure func(trader int) (int64, bool)) (all []table.Block, err error) {
+	trader := 0
+	for _, p := range parts {
 		for block := range p.Blocks() {
 			n := p.RowsOf(block)
 			values, known := make([]int64, n), table.NewBits(n)
@@ -270,7 +270,7 @@ func blocksOf(parts []*table.Part, figure func(trader int) (int64, bool)) ([][]t
 			if err != nil {
 				return nil, err
 			}
-			all[i] = append(all[i], b)
+			all = append(all, b)
 		}
 	}
 	return all, nil
@@ -278,10 +278,10 @@ func blocksOf(parts []*table.Part, figure func(trader int) (int64, bool)) ([][]t
 
 // placesOf are the traders of the rows of a file; -1 for one that is not in the trader table.
 func (c *columns) placesOf(key string, file *table.Part, parts []*table.Part) []int32 {
-	c.Windows.mu.Lock()
+	c.mu.Lock()
 	places, ok := c.places[key]
 	ok = ok && c.placed == c.made
-	c.Windows.mu.Unlock()
+	c.mu.Unlock()
 	if ok {
 		return places
 	}
@@ -289,8 +289,8 @@ func (c *columns) placesOf(key string, file *table.Part, parts []*table.Part) []
 	for row, a := range file.Addresses {
 		places[row] = placeOf(a, parts)
 	}
-	c.Windows.mu.Lock()
-	defer c.Windows.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.placed == c.made {
 		if c.placesOfRows += len(places); c.placesOfRows > keptPlaces {
 			c.placesOfRows = len(places)

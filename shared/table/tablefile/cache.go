@@ -11,9 +11,9 @@ import (
 	"quotary/shared/table"
 )
 
-// columnCache keeps columns that were read, up to a number of bytes: those go first that were used
-// the longest time ago. What several want at once is read once.
-type columnCache struct {
+// Cache keeps columns that were read or made, up to a number of bytes: those go first that were used
+// the longest time ago. What several want at once is made once.
+type Cache struct {
 	most int
 
 	mu    sync.Mutex
@@ -30,89 +30,130 @@ type columnOf struct {
 
 type keptColumn struct {
 	ready chan struct{} // closed when it was read, or could not be
-	column
+	Loaded
 	err   error
 	bytes int
 	used  int64
 }
 
-// column is one that was read: of figures, or of sets. That of [addresses] is the file itself.
-type column struct {
-	figures []table.Block
-	sets    []table.SetBlock
-	file    opened
+// Loaded is a column that was read or made: of figures, or of sets, a block for each of its rows' blocks.
+type Loaded struct {
+	Figures []table.Block
+	Sets    []table.SetBlock
+
+	file opened // that of [addresses] is the file itself
 }
 
 // addresses is the place of a column that no file has: the cache keeps files there that are open.
 const addresses = -1
 
 // parts are the rows of files with some of all columns.
-func (c *columnCache) parts(ctx context.Context, files []opened, all []Column, some []int) ([]*table.Part, error) {
-	loaded := make([][]column, len(files))
+func (c *Cache) parts(ctx context.Context, files []opened, all []Column, some []int) ([]*table.Part, error) {
+	parts := make([]*table.Part, len(files))
+	var one sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(16)
+	g.SetLimit(4)
 	for i := range files {
-		f := &files[i]
-		loaded[i] = make([]column, len(some))
-		for k, n := range some {
-			g.Go(func() (err error) {
-				loaded[i][k], err = c.get(ctx, columnOf{f.key, n}, func(ctx context.Context) (column, error) { return f.file.column(ctx, all[n]) })
-				return err
+		parts[i] = files[i].part.With(make(map[int][]table.Block, len(some)), map[int][]table.SetBlock{})
+		for few := range slices.Chunk(some, showAtOnce) {
+			g.Go(func() error {
+				loaded, err := c.load(ctx, &files[i], all, few)
+				if err != nil {
+					return err
+				}
+				one.Lock()
+				defer one.Unlock()
+				for k, n := range few {
+					if all[n].Kind == Names {
+						parts[i].Sets[n] = loaded[k].Sets
+					} else {
+						parts[i].Columns[n] = loaded[k].Figures
+					}
+				}
+				return nil
 			})
 		}
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	parts := make([]*table.Part, len(files))
-	for i := range parts {
-		figures, sets := make(map[int][]table.Block, len(some)), map[int][]table.SetBlock{}
-		for k, n := range some {
-			if all[n].Kind == Names {
-				sets[n] = loaded[i][k].sets
-			} else {
-				figures[n] = loaded[i][k].figures
-			}
-		}
-		parts[i] = files[i].part.With(figures, sets)
-	}
-	return parts, nil
+	return parts, g.Wait()
 }
 
-func newColumnCache(bytes int) *columnCache {
-	return &columnCache{most: bytes, kept: map[columnOf]*keptColumn{}}
-}
-
-// get is a column, read where it is not kept. The read ends by itself, also when nobody waits any more.
-func (c *columnCache) get(ctx context.Context, of columnOf, read func(context.Context) (column, error)) (column, error) {
+// load is a few of all columns of a file. Those that are not kept are read together.
+func (c *Cache) load(ctx context.Context, of *opened, all []Column, few []int) ([]Loaded, error) {
+	list := make([]*keptColumn, len(few))
+	var missing []int
 	c.mu.Lock()
-	k := c.kept[of]
-	if k == nil {
-		k = &keptColumn{ready: make(chan struct{})}
-		c.kept[of] = k
-		go c.read(context.WithoutCancel(ctx), of, k, read)
+	for i, n := range few {
+		at := columnOf{of.key, n}
+		if c.kept[at] == nil {
+			c.kept[at] = &keptColumn{ready: make(chan struct{})}
+			missing = append(missing, n)
+		}
+		list[i] = c.use(at)
 	}
-	c.uses++
-	k.used = c.uses
 	c.mu.Unlock()
+	file := of.file.together(all, missing)
+	for _, n := range missing {
+		at := columnOf{of.key, n}
+		go c.read(context.WithoutCancel(ctx), at, list[slices.Index(few, n)], func(ctx context.Context) (Loaded, error) { return file.column(ctx, all[n]) })
+	}
+	loaded := make([]Loaded, len(few))
+	for i, k := range list {
+		var err error
+		if loaded[i], err = k.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return loaded, nil
+}
+
+// use notes that what is kept is used. The lock is held.
+func (c *Cache) use(at columnOf) *keptColumn {
+	c.uses++
+	c.kept[at].used = c.uses
+	return c.kept[at]
+}
+
+// wait waits for a column.
+func (k *keptColumn) wait(ctx context.Context) (Loaded, error) {
 	select {
 	case <-ctx.Done():
-		return column{}, context.Cause(ctx)
+		return Loaded{}, context.Cause(ctx)
 	case <-k.ready:
-		return k.column, k.err
+		return k.Loaded, k.err
 	}
 }
 
-func (c *columnCache) read(ctx context.Context, of columnOf, k *keptColumn, read func(context.Context) (column, error)) {
+// NewCache returns a cache of so many bytes.
+func NewCache(bytes int) *Cache { return &Cache{most: bytes, kept: map[columnOf]*keptColumn{}} }
+
+// Get is column n of something that has a name, made where it is not kept. It is made to its end, also
+// when nobody waits any more.
+func (c *Cache) Get(ctx context.Context, name string, n int, made func(context.Context) (Loaded, error)) (Loaded, error) {
+	return c.get(ctx, columnOf{name, n}, made)
+}
+
+func (c *Cache) get(ctx context.Context, of columnOf, made func(context.Context) (Loaded, error)) (Loaded, error) {
+	c.mu.Lock()
+	if c.kept[of] == nil {
+		k := &keptColumn{ready: make(chan struct{})}
+		c.kept[of] = k
+		go c.read(context.WithoutCancel(ctx), of, k, made)
+	}
+	k := c.use(of)
+	c.mu.Unlock()
+	return k.wait(ctx)
+}
+
+func (c *Cache) read(ctx context.Context, of columnOf, k *keptColumn, read func(context.Context) (Loaded, error)) {
 	ctx, cancel := context.WithTimeout(ctx, loadWithin)
 	defer cancel()
-	k.column, k.err = read(ctx)
+	k.Loaded, k.err = read(ctx)
 	bytes := 0
-	for i := range k.figures {
-		bytes += k.figures[i].Bytes()
+	for i := range k.Figures {
+		bytes += k.Figures[i].Bytes()
 	}
-	for i := range k.sets {
-		bytes += k.sets[i].Bytes()
+	for i := range k.Sets {
+		bytes += k.Sets[i].Bytes()
 	}
 	if k.file.part != nil {
 		bytes += 32 * len(k.file.part.Addresses) // with what finds them
@@ -131,7 +172,7 @@ func (c *columnCache) read(ctx context.Context, of columnOf, k *keptColumn, read
 
 // shrink drops what was used the longest time ago until the rest is small enough. Who is using it
 // goes on.
-func (c *columnCache) shrink() {
+func (c *Cache) shrink() {
 	for c.bytes > c.most {
 		var oldest *keptColumn
 		var of columnOf
@@ -149,7 +190,7 @@ func (c *columnCache) shrink() {
 }
 
 // columns are those that are kept of any file.
-func (c *columnCache) columns() []int {
+func (c *Cache) columns() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := map[int]bool{}

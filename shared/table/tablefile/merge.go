@@ -109,7 +109,7 @@ func (f *File) part(ctx context.Context, columns []Column, addresses []table.Add
 			}
 			values, known := make([]int64, f.rows), table.NewBits(f.rows)
 			for row := range values {
-				if v, ok := of.figures[row/table.BlockRows].At(row % table.BlockRows); ok {
+				if v, ok := of.Figures[row/table.BlockRows].At(row % table.BlockRows); ok {
 					values[row] = v
 					known.Set(row)
 				}
@@ -121,8 +121,8 @@ func (f *File) part(ctx context.Context, columns []Column, addresses []table.Add
 			if err != nil {
 				return nil, fmt.Errorf("merge a file: %w", err)
 			}
-			for i := range of.sets {
-				rows = append(rows, of.sets[i].Names()...)
+			for i := range of.Sets {
+				rows = append(rows, of.Sets[i].Names()...)
 			}
 			return rows, nil
 		},

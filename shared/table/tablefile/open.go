@@ -136,26 +136,26 @@ func (f *File) Sets(ctx context.Context, column string) ([]table.SetBlock, error
 
 // column reads a column. What the file was made without, as it is older, is not known, and nobody
 // belongs to its sets.
-func (f *File) column(ctx context.Context, of Column) (c column, err error) {
+func (f *File) column(ctx context.Context, of Column) (c Loaded, err error) {
 	switch has := f.Has(of.Name); {
 	case has && of.Kind == Names:
-		c.sets, err = f.Sets(ctx, of.Name)
+		c.Sets, err = f.Sets(ctx, of.Name)
 		return c, err
 	case has:
-		c.figures, err = f.Blocks(ctx, of.Name)
+		c.Figures, err = f.Blocks(ctx, of.Name)
 		return c, err
 	}
 	for from := 0; from < f.rows; from += table.BlockRows {
 		rows := min(table.BlockRows, f.rows-from)
 		if of.Kind != Names {
-			c.figures = append(c.figures, table.Unknown(rows))
+			c.Figures = append(c.Figures, table.Unknown(rows))
 			continue
 		}
 		sets, err := table.NewSetBlock(rows, nil)
 		if err != nil {
 			return c, err
 		}
-		c.sets = append(c.sets, sets)
+		c.Sets = append(c.Sets, sets)
 	}
 	return c, nil
 }
@@ -178,6 +178,15 @@ func blocksOf[B any](ctx context.Context, f *File, column string, values int, bl
 	return blocks, err
 }
 
+// extent is where a column is, as the file says of it.
+func (f *File) extent(column int) (from, size int64) {
+	meta := f.file.Metadata().RowGroups[0].Columns[column].MetaData
+	if from = meta.DataPageOffset; meta.DictionaryPageOffset > 0 {
+		from = min(from, meta.DictionaryPageOffset)
+	}
+	return from, meta.TotalCompressedSize
+}
+
 // pages reads all pages of a column, of so many values each at most, in one range.
 func (f *File) pages(ctx context.Context, column string, values int, each func(parquet.Page) error) error {
 	i, ok := f.columns[column]
@@ -187,18 +196,14 @@ func (f *File) pages(ctx context.Context, column string, values int, each func(p
 	if f.rows == 0 {
 		return nil
 	}
-	meta := f.file.Metadata().RowGroups[0].Columns[i].MetaData
-	from := meta.DataPageOffset
-	if meta.DictionaryPageOffset > 0 {
-		from = min(from, meta.DictionaryPageOffset)
+	if codec := f.file.Metadata().RowGroups[0].Columns[i].MetaData.Codec; codec != format.Zstd { // others of the library make room for ever for what is none of theirs
+		return fmt.Errorf("column %s is packed as %s: it %w", column, codec, errFile)
 	}
-	if meta.Codec != format.Zstd { // others of the library make room for ever for what is none of theirs
-		return fmt.Errorf("column %s is packed as %s: it %w", column, meta.Codec, errFile)
+	from, size := f.extent(i)
+	if from < 0 || size <= 0 || size > f.file.Size()-from {
+		return fmt.Errorf("column %s is %d bytes from %d on: it %w", column, size, from, errFile)
 	}
-	if from < 0 || meta.TotalCompressedSize <= 0 || meta.TotalCompressedSize > f.file.Size()-from {
-		return fmt.Errorf("column %s is %d bytes from %d on: it %w", column, meta.TotalCompressedSize, from, errFile)
-	}
-	bytes, err := f.ranges.Range(ctx, from, meta.TotalCompressedSize)
+	bytes, err := f.ranges.Range(ctx, from, size)
 	if err != nil {
 		return fmt.Errorf("read column %s: %w", column, err)
 	}

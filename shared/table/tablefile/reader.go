@@ -44,7 +44,7 @@ type Reader struct {
 	columns []Column
 	newest  func(context.Context) (Manifest, error)
 	objects Objects
-	cache   *columnCache
+	cache   *Cache
 
 	mu      sync.Mutex
 	at      *version      // nil before the first
@@ -76,7 +76,7 @@ type opened struct {
 // their place. newest says what the newest version is; it is asked for at every query. Columns that
 // were read are kept up to so many bytes.
 func NewReader(columns []Column, newest func(context.Context) (Manifest, error), objects Objects, bytes int) *Reader {
-	return &Reader{columns: columns, newest: newest, objects: objects, cache: newColumnCache(bytes)}
+	return &Reader{columns: columns, newest: newest, objects: objects, cache: NewCache(bytes)}
 }
 
 // Value is a figure; the zero value is one that is not known.
@@ -186,8 +186,12 @@ func (r *Reader) load(ctx context.Context, m Manifest, before *version) {
 	ctx, cancel := context.WithTimeout(ctx, loadWithin)
 	defer cancel()
 	v, err := r.open(ctx, m, before)
-	if err == nil && before != nil {
-		_, err = r.with(ctx, v, r.cache.columns())
+	if before != nil {
+		for some := range slices.Chunk(r.cache.columns(), showAtOnce) {
+			if err == nil {
+				_, err = r.with(ctx, v, some)
+			}
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

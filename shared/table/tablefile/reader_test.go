@@ -203,14 +203,93 @@ func TestManyThatAskAtOnceReadAColumnOnce(t *testing.T) {
 		wg.Go(func() { first(t, r) })
 	}
 	wg.Wait()
-	if want := 5; p.reads[key] != want { // the footer, the addresses and three columns
+	if want := 4; p.reads[key] != want { // the footer, the addresses, and columns: those that find a row, and those it shows beside
 		t.Errorf("%d reads, want %d", p.reads[key], want)
 	}
 	small := tablefile.NewReader(figures, p.Newest, &p, 1)
 	first(t, small)
 	before := p.reads[key]
-	if first(t, small); p.reads[key] != before+4 { // two to find the row, and two to show it
-		t.Errorf("without room for columns a query reads %d times, want 4", p.reads[key]-before)
+	if first(t, small); p.reads[key] != before+2 { // what finds the row, and what it shows
+		t.Errorf("without room for columns a query reads %d times, want 2", p.reads[key]-before)
+	}
+}
+
+// apart are files that are larger than they were written, between what they have and their footers. It
+// notes which of them are being read.
+type apart struct {
+	*published
+	bytes int64
+
+	mu   sync.Mutex
+	open map[string]bool
+	most int
+}
+
+func (a *apart) Range(_ context.Context, key string, offset, n int64) ([]byte, error) {
+	a.mu.Lock()
+	a.open[key] = true
+	a.most = max(a.most, len(a.open))
+	a.mu.Unlock()
+	body := a.files[key]
+	footer := int64(binary.LittleEndian.Uint32(body[len(body)-8:])) + 8
+	end := a.bytes - footer
+	b := make([]byte, n)
+	if offset < int64(len(body)) {
+		copy(b, body[offset:])
+	}
+	if offset+n > end {
+		copy(b[end-offset:], body[int64(len(body))-footer:])
+	}
+	return b, nil
+}
+
+// However many files a question needs, what is held of them is not more.
+func TestLargeFilesAreReadOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int64]int{64 << 20: 1, 32 << 20: 2} {
+		a := &apart{published: new(published), bytes: bytes, open: map[string]bool{}}
+		var named []tablefile.Named
+		for n := range 5 {
+			named = append(named, tablefile.Named{Key: a.put(t, int64(n+1), 4, int64(n), 0, 100), Bytes: bytes})
+		}
+		seen := 0
+		must.Do(t, tablefile.NewFiles(figures, a, 1).Each(t.Context(), named, []int{0, 1, 3}, func(file int, rows *table.Part, columns []int) error {
+			if v, known := rows.At(3, 0); v != int64(1000*file+3) || !known || len(rows.Columns) != 2 || !rows.Sets[3][0].Has(3, "BTC") || len(columns) != 3 {
+				t.Errorf("file %d has %d, known %t, in %v", file, v, known, columns)
+			}
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			delete(a.open, named[file].Key)
+			seen++
+			return nil
+		}))
+		if seen != len(named) || a.most > want {
+			t.Errorf("%d files of %d bytes are read, %d at once", seen, bytes, a.most)
+		}
+	}
+}
+
+// A request costs as much as some hundred kilobytes.
+func TestColumnsOfAFileAreReadTogether(t *testing.T) {
+	t.Parallel()
+	var p published
+	var named []tablefile.Named
+	for n := range 5 {
+		p.put(t, int64(n+1), 4, int64(n), 0, 100)
+		named = append(named, p.newest.Files...)
+	}
+	f := tablefile.NewFiles(figures, &p, 1<<20)
+	for range 2 {
+		must.Do(t, f.Each(t.Context(), named, []int{0, 1, 3}, func(int, *table.Part, []int) error { return nil }))
+	}
+	for _, of := range named {
+		if p.reads[of.Key] != 3 { // the footer, the addresses and all columns
+			t.Errorf("%d reads of %s, want 3", p.reads[of.Key], of.Key)
+		}
+	}
+	broken := errors.New("broken")
+	if err := f.Each(t.Context(), named, []int{0}, func(int, *table.Part, []int) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("error is %v", err)
 	}
 }
 
