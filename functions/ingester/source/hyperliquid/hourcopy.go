@@ -23,6 +23,9 @@ const (
 	// one a block: a megabyte of a file can be 255 million empty lines.
 	mostHourText  = 32 << 30
 	mostHourLines = 1_000_000
+	// mostSearched bounds the bytes of the lines whose block is told neither before the events nor behind
+	// them: these are read as a whole for it, at a hundredth of the speed. No file has any.
+	mostSearched = 16 << 20
 )
 
 var errHourText = errors.New("it has more lines, or bytes, than any hour")
@@ -145,6 +148,7 @@ type hourLines struct {
 
 	block     int64 // number of the last block, 0 before the first
 	malformed int64 // lines that are of no block, or too long
+	searched  int64 // bytes of lines that were read as a whole for their block
 }
 
 func newHourLines(raw io.Reader) *hourLines {
@@ -179,7 +183,13 @@ func (l *hourLines) nextBlock() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		number, ok := blockOf(line)
+		number, ok, found := blockOf(line)
+		if !found {
+			if l.searched += int64(len(line)); l.searched > mostSearched {
+				return nil, errHourText
+			}
+			number, ok = blockWithin(line)
+		}
 		if !ok || l.block > 0 && number-l.block > mostHourLines {
 			l.malformed++
 			continue
@@ -215,16 +225,30 @@ func (b *boundedText) Read(p []byte) (int, error) {
 
 var numberMark = []byte(`"block_number":`)
 
-// blockOf is the number of the block of a line; not ok where it has none.
-func blockOf(line []byte) (number int64, ok bool) {
+// blockOf is the number of the block of a line, not ok where no block has it; not found where it stands
+// neither before the events nor behind them.
+func blockOf(line []byte) (number int64, ok, found bool) {
 	// The node writes it before the events, of which a block has thousands.
-	head, _, found := bytes.Cut(line, []byte("["))
-	if _, digits, has := bytes.Cut(head, numberMark); found && has && bytes.Count(head, []byte("{")) == 1 {
-		digits, _, _ = bytes.Cut(digits, []byte(","))
-		if number, ok = integer(digits); ok {
-			return number, number <= (1<<62)/wire.SeqPerBlock
+	head, _, _ := bytes.Cut(line, []byte("["))
+	tail := line[bytes.LastIndexByte(line, ']')+1:]
+	for _, part := range [...]struct {
+		text  []byte
+		brace string
+	}{{head, "{"}, {tail, "}"}} {
+		_, digits, has := bytes.Cut(part.text, numberMark)
+		if !has || bytes.Count(part.text, []byte(part.brace)) != 1 || len(part.text) == len(line) {
+			continue
+		}
+		digits = digits[:max(0, bytes.IndexAny(digits, ",}"))]
+		if number, found = integer(digits); found {
+			return number, number <= (1<<62)/wire.SeqPerBlock, true
 		}
 	}
+	return 0, false, false
+}
+
+// blockWithin is the number of the block of a line, wherever it stands.
+func blockWithin(line []byte) (number int64, ok bool) {
 	var b struct {
 		Number *int64 `json:"block_number"`
 	}

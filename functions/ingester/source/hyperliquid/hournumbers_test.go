@@ -1,7 +1,9 @@
 package hyperliquid
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -76,5 +78,41 @@ func TestNumbersThatNoHourHasStopNothing(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What stands before the events or behind them is found without reading these.
+func TestNumbersAreFoundAtBothEndsOfALine(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		`{"block_number":7,"events":[{"a":1}]}`:            true,
+		`{"events":[{"a":[1]}],"block_number":7}`:          true,
+		`{"events":[{"a":1}],"block_number":7,"b":2}`:      true,
+		`{"a":[1],"block_number":7,"events":[{"a":1}]}`:    false,
+		`{"a":{"block_number":8},"block_number":7,"b":[]}`: false,
+	} {
+		if number, ok, found := blockOf([]byte(line)); found != want || found && (number != 7 || !ok) {
+			t.Errorf("%s is block %d, ok %t, found %t", line, number, ok, found)
+		}
+	}
+}
+
+// A line that has to be read as a whole for its number takes a hundred times as long: a file may be of
+// nothing else, and has as many bytes as any.
+func TestAFileWhoseBlocksHaveToBeSearchedForIsBroken(t *testing.T) {
+	t.Parallel()
+	line := `{"a":[` + strings.Repeat("0,", 1<<19) + `0],"block_number":%d,"events":[]}` + "\n"
+	var blocks []io.Reader
+	for n := range 20 {
+		blocks = append(blocks, strings.NewReader(fmt.Sprintf(line, n+1)))
+	}
+	l := &hourLines{lines: &lines{max: maxLine, r: io.MultiReader(blocks...)}}
+	var err error
+	read := -1
+	for ; err == nil; read++ {
+		_, err = l.nextBlock()
+	}
+	if !errors.Is(err, errHourText) || read != 15 {
+		t.Errorf("behind %d lines of %d bytes: %v", read, len(line), err)
 	}
 }

@@ -658,6 +658,8 @@ func TestTheNumberOfABlockIsFoundWhereverItStands(t *testing.T) {
 		`{"local_time":"a","block_time":"b","block_number":923950857,"events":[]}`:      923950857,
 		`{"events":[{"block_number":5}],"block_number":7}`:                              7,
 		`{"x":{"block_number":5},"block_number":7,"events":[]}`:                         7,
+		`{"events":[],"x":{"block_number":5},"block_number":7}`:                         7,
+		`{"events":["]\"block_number\":5}"],"block_number":7,"x":null}`:                 7,
 		`{"block_number": 7 ,"events":[]}`:                                              7,
 		`{"block_number":7}`:                                                            7,
 		`{"note":"\"block_number\":5,","block_number":7,"events":["\"block_number\""]}`: 7,
@@ -671,7 +673,11 @@ func TestTheNumberOfABlockIsFoundWhereverItStands(t *testing.T) {
 		`{"block_number":7,"events":[`:                                                  7, // its reader refuses it
 		``:                                                                              0,
 	} {
-		if got, ok := blockOf([]byte(line)); ok != (want > 0) || ok && got != want {
+		got, ok, found := blockOf([]byte(line))
+		if !found {
+			got, ok = blockWithin([]byte(line))
+		}
+		if ok != (want > 0) || ok && got != want {
 			t.Errorf("%s: %d, %t; want %d", line, got, ok, want)
 		}
 	}
