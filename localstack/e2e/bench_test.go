@@ -99,9 +99,15 @@ func BenchmarkFamilies(b *testing.B) {
 		"whales/directions": {path: hl + "/whales/directions"}, "whales/ratio": {path: hl + "/whales/history-long-ratio?limit=200"},
 		"twaps/states": {path: hl + "/twap-states/" + traders[1] + "/latest"}, "twaps/wall": {path: hl + "/twaps/execution-wall?topContributors=100"}, "twaps/impact": {path: hl + "/twaps/top-impact?limit=100"},
 		"info/portfolio": {path: hl + "/info", body: map[string]any{"type": "portfolio", "user": traders[1]}}, "info/webData2": {path: hl + "/info", body: map[string]any{"type": "webData2", "user": traders[1]}},
-		"kline":      {path: "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=60"},
-		"kline/perp": {path: "/v2/commonKline/dataRecords?symbol=btcswapusdc:hyperliquid&period=60"},
-		"coin":       {path: "/v2/coin/ticker?coin_list=bitcoin"}, "coin/list": {path: "/v2/coin"}, "coin/search": {path: "/upgrade/v2/coin/search?search=s"},
+		"discover": discovers(map[string]any{}), "discover/count": discovers(map[string]any{"countOnly": true}), "discover/tags": discovers(map[string]any{"tags": []string{"Taker"}, "loadTags": true}),
+		"discover/3-filters": discovers(map[string]any{"period": 30, "filters": above("totalPnl", "winRate", "positionCount")}),
+		"discover/8-filters": discovers(map[string]any{"period": 0, "pageNum": 20, "filters": above("positionCount", "winRate", "winCount", "lossCount", "longCount", "shortCount", "maxPnl", "avgDurationMin")}),
+		"discover/coins":     discovers(map[string]any{"anyCoins": []string{"BTC", "ETH"}}), "discover/pnls": discovers(map[string]any{"loadPnls": true}),
+		"discover/history": {path: hl + "/traders/discover-history", body: map[string]any{"period": 10}}, "discover/smart": {path: hl + "/smart/find", body: map[string]any{}},
+		"discover/tags-of": {path: hl + "/traders/query-addr-tags", body: map[string]any{"addresses": traders[:50]}},
+		"kline":            {path: "/v2/commonKline/dataRecords?symbol=btcusdt:binance&period=60"},
+		"kline/perp":       {path: "/v2/commonKline/dataRecords?symbol=btcswapusdc:hyperliquid&period=60"},
+		"coin":             {path: "/v2/coin/ticker?coin_list=bitcoin"}, "coin/list": {path: "/v2/coin"}, "coin/search": {path: "/upgrade/v2/coin/search?search=s"},
 		"coin/config": {path: "/v2/coin/config?coin_list=bitcoin,ethereum"}, "coin/theme": {path: "/v2/market/hotTabCoins?key=defi"},
 		"index": {path: "/v2/index/getIndex"}, "index/price": {path: "/v2/index/indexPrice?key=i:fgi:alternative"}, "index/info": {path: "/v2/index/indexInfo?key=i:fgi:alternative"},
 		"content":           {path: "/v2/content/news-list"},
@@ -136,6 +142,19 @@ func BenchmarkFamilies(b *testing.B) {
 			})
 		}
 	}
+}
+
+// discovers asks for traders by a body.
+func discovers(body map[string]any) request {
+	return request{path: hl + "/traders/discover", body: body}
+}
+
+// above are filters that leave out few: those of whom a figure is known and at least 0.
+func above(fields ...string) (filters []map[string]any) {
+	for _, name := range fields {
+		filters = append(filters, map[string]any{"field": name, "op": ">=", "val": 0})
+	}
+	return filters
 }
 
 var tickersRequest = request{path: hl + "/tickers"}

@@ -26,7 +26,7 @@ func BenchmarkTrader(b *testing.B) {
 	trader := traderOf(h)
 	account := account().Example(1)
 	trader.Holds = new(account.Summary(markets, allMarks, now))
-	withCurve(trader, curves().Example(1))
+	withCurve(trader, curves().Example(1), new(market.VenueCurve))
 	columns := traderfields.Columns()
 	b.Run("periods", func(b *testing.B) {
 		b.ReportAllocs()

@@ -135,11 +135,11 @@ func traderOf(h market.FactsByHour) *traderfields.Trader {
 }
 
 // withCurve adds what a trader was worth.
-func withCurve(t *traderfields.Trader, c market.Curve) {
+func withCurve(t *traderfields.Trader, c market.Curve, v *market.VenueCurve) {
 	of := accountstats.WithCurve{TraderStats: &market.TraderStats{Curve: c}}
 	t.Worth, t.Fell = map[traderfields.Period]traderfields.Worth{}, map[traderfields.Period]*market.Drawdown{}
 	for p := range t.Did {
-		t.Worth[p] = traderfields.WorthOf(c, from(p), now)
+		t.Worth[p] = traderfields.WorthOf(c, v, from(p), now)
 		if d, ok := market.MaxDrawdown(of.Worth(nil, market.ScopePerp, from(p), now).Values); ok {
 			t.Fell[p] = &d
 		}
@@ -161,6 +161,22 @@ func curves() *rapid.Generator[market.Curve] {
 	})
 }
 
+// values are what the venue says of a time about that when a curve begins, or of none.
+func values(c market.Curve) *rapid.Generator[[]market.AccountValue] {
+	return rapid.Custom(func(t *rapid.T) (list []market.AccountValue) {
+		at := now - 35*day
+		if len(c) > 0 {
+			at = max(at, c[0].Time-35*day)
+		}
+		for range rapid.IntRange(0, 6).Draw(t, "values") {
+			at += rapid.Int64Range(1, 10*day).Draw(t, "later")
+			amount := rapid.Int64Range(-1e12, 1e12)
+			list = append(list, market.AccountValue{Time: at, Value: market.Micros(amount.Draw(t, "value")), NetIn: market.Micros(amount.Draw(t, "net in"))})
+		}
+		return list
+	})
+}
+
 func from(p traderfields.Period) int64 {
 	if p == traderfields.AllTime {
 		return 0
@@ -179,7 +195,8 @@ func TestEveryColumnIsWhatTheEventsThemselvesComeTo(t *testing.T) {
 		d := markettest.DidAtMost(rapid.SampledFrom([]int{1, 5, 15}).Draw(t, "most"), times).Draw(t, "deeds")
 		curve := curves().Draw(t, "curve")
 		trader := traderOf(d.Facts())
-		withCurve(trader, curve)
+		told := market.VenueCurve{All: values(curve).Draw(t, "the venue's values of all"), Perp: values(curve).Draw(t, "and of perpetuals")}
+		withCurve(trader, curve, &told)
 		account := account().Draw(t, "account")
 		marks := maps.Clone(allMarks)
 		if rapid.IntRange(0, 3).Draw(t, "a mark is missing") == 0 {
@@ -189,7 +206,7 @@ func TestEveryColumnIsWhatTheEventsThemselvesComeTo(t *testing.T) {
 		held := fieldstest.HeldBy(&account, markets, marks, now)
 		for _, c := range traderfields.Columns() {
 			part := d.Within(from(c.Period), now)
-			want, known := fieldstest.Figure(c, &fieldstest.Events{Deeds: part, Curve: curve, From: from(c.Period), Hour: now, Holds: held})
+			want, known := fieldstest.Figure(c, &fieldstest.Events{Deeds: part, Curve: curve, Venue: told, From: from(c.Period), Hour: now, Holds: held})
 			got, ok := c.Field.Figure(trader, c.Period)
 			if ok != known || ok && got != want {
 				t.Fatalf("%s is %d (known %t), want %d (known %t): %s", c.Name(), got, ok, want, known, c.Field.Formula)
@@ -205,7 +222,7 @@ func TestEveryColumnIsAFigureOfSomeEvents(t *testing.T) {
 	for seed := 0; seed < 500 && len(left) > 0; seed++ {
 		d := markettest.DidAtMost(15, rapid.Int64Range(now-day, now-1)).Example(seed)
 		trader := traderOf(d.Facts())
-		withCurve(trader, curves().Example(seed))
+		withCurve(trader, curves().Example(seed), new(market.VenueCurve))
 		account := account().Example(seed)
 		trader.Holds = new(account.Summary(markets, allMarks, now))
 		left = slices.DeleteFunc(left, func(c traderfields.Column) bool {

@@ -2,6 +2,7 @@ package traderfields
 
 import (
 	"slices"
+	"strings"
 
 	"quotary/shared/market"
 )
@@ -13,18 +14,19 @@ type Worth struct{ Perp, Spot, Total *Ends }
 // Ends are two values of a part of an account.
 type Ends struct{ First, Last market.AccountValue }
 
-// WorthOf is what an account was worth from one time to another, ms, as its curve has it: the last
-// points up to these. Where its value is not known yet at the first of them, it is that of the first
-// later point of which it is.
-func WorthOf(c market.Curve, from, to int64) (w Worth) {
+// WorthOf is what an account was worth from one time to another, ms: at the end as the last point of its
+// curve up to then has it, and at the beginning so too. Where its value is not known here yet at the
+// beginning, it is that of the last value up to then that the venue tells of before, else of its first one. It tells
+// nothing of spot alone.
+func WorthOf(c market.Curve, v *market.VenueCurve, from, to int64) (w Worth) {
 	perp, total := market.ScopePerp.Of, market.ScopeAll.Of
 	spot := func(p *market.CurvePoint) (market.AccountValue, bool) {
 		return market.AccountValue{Time: p.Time, Value: p.Spot.Value, NetIn: p.Spot.NetIn}, !p.Spot.Unknown
 	}
-	return Worth{endsOf(c, perp, from, to), endsOf(c, spot, from, to), endsOf(c, total, from, to)}
+	return Worth{endsOf(c, perp, v.Perp, from, to), endsOf(c, spot, nil, from, to), endsOf(c, total, v.All, from, to)}
 }
 
-func endsOf(c market.Curve, value func(*market.CurvePoint) (market.AccountValue, bool), from, to int64) *Ends {
+func endsOf(c market.Curve, value func(*market.CurvePoint) (market.AccountValue, bool), venue []market.AccountValue, from, to int64) *Ends {
 	at, ok := c.At(to)
 	if !ok {
 		return nil
@@ -38,6 +40,10 @@ func endsOf(c market.Curve, value func(*market.CurvePoint) (market.AccountValue,
 			return &Ends{first, last}
 		}
 	}
+	own := slices.IndexFunc(c, func(p market.CurvePoint) bool { _, known := value(&p); return known })
+	if first, ok := before(venue, from, c[own].Time); ok {
+		return &Ends{first, last}
+	}
 	for later := range slices.Values(c.Between(from+1, to)) {
 		if first, known := value(&later); known {
 			return &Ends{first, last}
@@ -46,9 +52,25 @@ func endsOf(c market.Curve, value func(*market.CurvePoint) (market.AccountValue,
 	return nil
 }
 
+// before is the last of some values up to a time, ms, else the first one behind it; of those that are
+// older than own, ms, where that is behind the time.
+func before(values []market.AccountValue, ms, own int64) (market.AccountValue, bool) {
+	if own <= ms || len(values) == 0 || values[0].Time >= own {
+		return market.AccountValue{}, false
+	}
+	at := values[0]
+	for _, v := range values {
+		if v.Time <= ms {
+			at = v
+		}
+	}
+	return at, true
+}
+
 // worthFields are about what an account was worth at the full hours at the ends of a period, at the
 // marks of these, as portfolio has it. Amounts are US dollars.
 var worthFields = func() []Field {
+	const told = "; of a time before the account was known here, as the venue's portfolio has it"
 	periods := []Period{Week, Month}
 	part := func(prefix, what string, of func(*Worth) *Ends) []Field {
 		pick := func(t *Trader, p Period) *Ends {
@@ -56,7 +78,7 @@ var worthFields = func() []Field {
 			return of(&w)
 		}
 		return group(ValueChange, periods, pick,
-			row[Ends]{prefix + "ValueF", Money, Derived, "What the " + what + " of the account were worth at the last full hour up to the beginning of the period, or at the first one in it of which that is known, in US dollars.", func(e *Ends) (decimal, bool) { return known(e.First.Value.Decimal()) }},
+			row[Ends]{prefix + "ValueF", Money, Derived, "What the " + what + " of the account were worth at the last full hour up to the beginning of the period, or at the first one in it of which that is known, in US dollars" + told + ".", func(e *Ends) (decimal, bool) { return known(e.First.Value.Decimal()) }},
 			row[Ends]{prefix + "ValueL", Money, Derived, "What the " + what + " of the account were worth at the last full hour of the period, in US dollars.", func(e *Ends) (decimal, bool) { return known(e.Last.Value.Decimal()) }},
 			row[Ends]{prefix + "Ch", Money, Derived, prefix + "ValueL - " + prefix + "ValueF, in US dollars.", func(e *Ends) (decimal, bool) {
 				return known(e.Last.Value.Decimal().Sub(e.First.Value.Decimal()))
@@ -73,6 +95,7 @@ var worthFields = func() []Field {
 		row[facts]{"acTotalVlm", Money, Sum, "Sum of price × size of all fills in the period, in US dollars.", func(f *facts) (decimal, bool) { return known(f.Perp.All().Value.Add(f.Spot.All().Value)) }},
 	)
 	spot := part("acSpot", "tokens", func(w *Worth) *Ends { return w.Spot })[:2] // there are no others
+	spot[0].Formula = strings.Replace(spot[0].Formula, told, "", 1)              // nothing of the tokens alone
 	return slices.Concat(part("acPerp", "perpetuals", func(w *Worth) *Ends { return w.Perp }), spot, part("acTotal", "perpetuals and the tokens", func(w *Worth) *Ends { return w.Total }), volumes)
 }()
 

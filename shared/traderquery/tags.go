@@ -30,7 +30,7 @@ var Tags = []Tag{
 	tag("size", "Large Account", "大户", "snapTotalValue >= 100000, snapTotalValue < 1000000"),
 	tag("size", "Medium Account", "中户", "snapTotalValue >= 10000, snapTotalValue < 100000"),
 	tag("size", "Small Account", "散户", "snapTotalValue < 10000"),
-	tag("size", "High Volume", "高交易量", "acTotalVlm30d >= 100000000"),
+	tag("size", "High Volume", "高交易量", "acTotalVlm30d >= 10000000"),
 
 	tag("style", "Scalper", "超短线", "avgDurationMin30d < 15, positionCount30d >= 20"),
 	tag("style", "Day Trader", "日内交易", "avgDurationMin30d >= 15, avgDurationMin30d < 1440, positionCount30d >= 5"),
@@ -41,18 +41,18 @@ var Tags = []Tag{
 	tag("style", "Two-Sided", "多空均衡", "longRatio30d >= 0.4, longRatio30d <= 0.6, positionCount30d >= 10"),
 
 	tag("activity", "Active Today", "今日活跃", "trFills1d >= 1"),
-	tag("activity", "High Frequency", "高频交易", "tpOrders7d >= 7000"),
+	tag("activity", "High Frequency", "高频交易", "tpOrders7d >= 500"),
 	tag("activity", "Dormant", "休眠账户", "positionCount >= 1, trFills30d = 0"),
-	tag("activity", "New Money", "资金流入", "nfNetPerpIn7d >= 100000"),
-	tag("activity", "Withdrawing", "资金流出", "nfNetPerpIn7d <= -100000"),
+	tag("activity", "New Money", "资金流入", "nfNetPerpIn7d >= 10000"),
+	tag("activity", "Withdrawing", "资金流出", "nfNetPerpIn7d <= -10000"),
 
 	tag("skill", "Profitable Month", "月度盈利", "totalPnl30d > 0, positionCount30d >= 10"),
 	tag("skill", "Losing Month", "月度亏损", "totalPnl30d < 0, positionCount30d >= 10"),
-	tag("skill", "High Win Rate", "高胜率", "winRate30d >= 70, positionCount30d >= 20"),
+	tag("skill", "High Win Rate", "高胜率", "winRate30d >= 70, positionCount30d >= 10"),
 	tag("skill", "High Reward", "高盈亏比", "riskRewardRatio30d >= 2, positionCount30d >= 20"),
-	tag("skill", "Consistent", "稳定盈利", "profitFactor30d >= 1.5, ddDrawdown30d <= 0.2, positionCount30d >= 20"),
+	tag("skill", "Consistent", "稳定盈利", "profitFactor30d >= 1.5, ddDrawdown30d <= 0.2, positionCount30d >= 10"),
 	tag("skill", "Smart Money", "聪明钱", "totalPnl30d >= 100000, winRate30d >= 50, snapPerpValue > 100000"),
-	tag("skill", "Top Earner", "顶级盈利", "totalPnl >= 1000000"),
+	tag("skill", "Top Earner", "顶级盈利", "totalPnl >= 100000"),
 
 	tag("risk", "High Leverage", "高杠杆", "snapEffLeverage >= 10"),
 	tag("risk", "Low Leverage", "低杠杆", "snapEffLeverage > 0, snapEffLeverage <= 2"),

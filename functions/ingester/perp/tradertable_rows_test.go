@@ -19,6 +19,7 @@ import (
 type tabledTrader struct {
 	did   *markettest.Deeds
 	curve market.Curve
+	venue market.VenueCurve
 	held  *fieldstest.Held
 	told  bool // held is what the venue says
 }
@@ -29,7 +30,7 @@ func (of *tabledTrader) within(p traderfields.Period, hour int64) *fieldstest.Ev
 	if p == traderfields.AllTime {
 		from = 0
 	}
-	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, From: from, Hour: hour, Holds: of.held}
+	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, Venue: of.venue, From: from, Hour: hour, Holds: of.held}
 }
 
 // traders are all that are in a log.
@@ -58,7 +59,7 @@ func (g *tabled) traders() map[string]*tabledTrader {
 			if stats.TraderStats == nil {
 				continue
 			}
-			of.curve = slices.Clone(stats.Curve)
+			of.curve, of.venue = slices.Clone(stats.Curve), stats.Venue
 			for _, day := range stats.Days {
 				of.did.Flows = append(of.did.Flows, day.Flows...)
 			}

@@ -137,7 +137,7 @@ func (t *trader) setWorth(stats *accountstats.WithCurve, hour, ms int64) {
 	for _, p := range traderfields.Periods {
 		begin := from(p, hour+hourMs)
 		if p != traderfields.AllTime {
-			t.Worth[p] = traderfields.WorthOf(stats.Curve, begin, hour)
+			t.Worth[p] = traderfields.WorthOf(stats.Curve, &stats.Venue, begin, hour)
 		}
 		if d, known := market.MaxDrawdown(stats.Worth(nil, market.ScopePerp, begin, ms).Values); known {
 			t.Fell[p] = &d

@@ -186,7 +186,7 @@ func (w *world) trader(a *account) *traderfields.Trader {
 		if p == traderfields.AllTime {
 			begin = 0
 		} else {
-			of.Worth[p] = traderfields.WorthOf(stats.Curve, begin, hour)
+			of.Worth[p] = traderfields.WorthOf(stats.Curve, new(market.VenueCurve), begin, hour)
 		}
 		did := a.did.Within(begin, hour+hourMs)
 		of.Did[p] = &did

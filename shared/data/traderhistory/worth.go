@@ -16,7 +16,7 @@ type Worth struct {
 
 // WorthOf is what an account was worth at a time, ms, as its curve has it.
 func WorthOf(a table.Address, c market.Curve, ms int64) Worth {
-	at := traderfields.WorthOf(c, ms, ms)
+	at := traderfields.WorthOf(c, new(market.VenueCurve), ms, ms)
 	last := func(e *traderfields.Ends) *market.AccountValue {
 		if e == nil {
 			return nil

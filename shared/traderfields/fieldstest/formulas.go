@@ -15,10 +15,11 @@ import (
 
 // Events are what there is of a trader in one period.
 type Events struct {
-	markettest.Deeds              // of the period alone
-	Curve            market.Curve // all of it
-	From, Hour       int64        // ms: the first and the last full hour at which the curve counts
-	Holds            *Held        // what is held now; nil where nothing is known of it
+	markettest.Deeds                   // of the period alone
+	Curve            market.Curve      // all of it
+	Venue            market.VenueCurve // what the venue has told of before
+	From, Hour       int64             // ms: the first and the last full hour at which the curve counts
+	Holds            *Held             // what is held now; nil where nothing is known of it
 }
 
 // Figure is what a column comes to, in its units; known is false where it is not known. It panics for
@@ -449,7 +450,8 @@ var formulas = merged(map[string]formula{
 	liquidationFormulas("liqOrders", "liqTotalFilled", "liqTotalPnl", market.Buy, market.Sell),
 	liquidationFormulas("liqLongOrders", "liqLongFilled", "liqLongPnl", market.Sell),
 	liquidationFormulas("liqShortOrders", "liqShortFilled", "liqShortPnl", market.Buy),
-	valueFormulas("acPerp", perpPart), valueFormulas("acTotal", bothParts), spotFormulas(), drawdownFormulas(), snapshotFormulas(),
+	valueFormulas("acPerp", perpPart, func(v *market.VenueCurve) []market.AccountValue { return v.Perp }),
+	valueFormulas("acTotal", bothParts, func(v *market.VenueCurve) []market.AccountValue { return v.All }), spotFormulas(), drawdownFormulas(), snapshotFormulas(),
 	map[string]formula{
 		"acPerpVlm":  func(e *Events) (*big.Rat, bool) { return e.fillsOf(worth, perp), true },
 		"acTotalVlm": func(e *Events) (*big.Rat, bool) { return e.fillsOf(worth), true },

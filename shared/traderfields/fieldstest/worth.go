@@ -24,8 +24,9 @@ func bothParts(p *market.CurvePoint) (worth, in *big.Rat, known bool) {
 }
 
 // ends are the first and the last point of the period: the first is known when it begins, or as
-// soon as one is.
-func (e *Events) ends(of value) (first, last *market.CurvePoint, known bool) {
+// soon as one is. Before any is known here, those count that the venue has told.
+func (e *Events) ends(of value, told []market.AccountValue) (first, last *market.CurvePoint, known bool) {
+	before := false // one is known here when the period begins
 	for i := range e.Curve {
 		p := &e.Curve[i]
 		if p.Time > e.Hour {
@@ -35,7 +36,7 @@ func (e *Events) ends(of value) (first, last *market.CurvePoint, known bool) {
 		_, _, known := of(p)
 		if p.Time <= e.From {
 			if first = nil; known {
-				first = p
+				first, before = p, true
 			}
 		} else if first == nil && known {
 			first = p
@@ -44,14 +45,21 @@ func (e *Events) ends(of value) (first, last *market.CurvePoint, known bool) {
 	if first == nil {
 		return nil, nil, false
 	}
+	if own := first.Time; !before {
+		for i, v := range told {
+			if v.Time < own && (i == 0 || v.Time <= e.From) {
+				first = &market.CurvePoint{Time: v.Time, Perp: market.CurvePart{Value: v.Value, NetIn: v.NetIn}}
+			}
+		}
+	}
 	_, _, known = of(last)
 	return first, last, known
 }
 
 // atEnds makes a formula of the two values and of what had come in until them.
-func atEnds(of value, with func(first, last, firstIn, lastIn *big.Rat) *big.Rat) formula {
+func atEnds(of value, told func(*market.VenueCurve) []market.AccountValue, with func(first, last, firstIn, lastIn *big.Rat) *big.Rat) formula {
 	return func(e *Events) (*big.Rat, bool) {
-		first, last, known := e.ends(of)
+		first, last, known := e.ends(of, told(&e.Venue))
 		if !known {
 			return nil, false
 		}
@@ -63,17 +71,17 @@ func atEnds(of value, with func(first, last, firstIn, lastIn *big.Rat) *big.Rat)
 
 func minus(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
 
-func valueFormulas(prefix string, of value) map[string]formula {
+func valueFormulas(prefix string, of value, told func(*market.VenueCurve) []market.AccountValue) map[string]formula {
 	return map[string]formula{
-		prefix + "ValueF": atEnds(of, func(first, _, _, _ *big.Rat) *big.Rat { return first }),
-		prefix + "ValueL": atEnds(of, func(_, last, _, _ *big.Rat) *big.Rat { return last }),
-		prefix + "Ch":     atEnds(of, func(first, last, _, _ *big.Rat) *big.Rat { return minus(last, first) }),
-		prefix + "Pnl":    atEnds(of, func(first, last, in, out *big.Rat) *big.Rat { return minus(minus(last, out), minus(first, in)) }),
+		prefix + "ValueF": atEnds(of, told, func(first, _, _, _ *big.Rat) *big.Rat { return first }),
+		prefix + "ValueL": atEnds(of, told, func(_, last, _, _ *big.Rat) *big.Rat { return last }),
+		prefix + "Ch":     atEnds(of, told, func(first, last, _, _ *big.Rat) *big.Rat { return minus(last, first) }),
+		prefix + "Pnl":    atEnds(of, told, func(first, last, in, out *big.Rat) *big.Rat { return minus(minus(last, out), minus(first, in)) }),
 	}
 }
 
 func spotFormulas() map[string]formula {
-	all := valueFormulas("acSpot", spotPart)
+	all := valueFormulas("acSpot", spotPart, func(*market.VenueCurve) []market.AccountValue { return nil })
 	return map[string]formula{"acSpotValueF": all["acSpotValueF"], "acSpotValueL": all["acSpotValueL"]}
 }
 
