@@ -33,7 +33,7 @@ const hourMs = int64(time.Hour / time.Millisecond)
 var now = time.Date(2026, 11, 25, 23, 30, 0, 0, time.UTC)
 
 // newYear returns one of so many traders, of whose files it is said that each has so many bytes more.
-func newYear(t *testing.T, rows int, more int64) *year {
+func newYear(t testing.TB, rows int, more int64) *year {
 	t.Helper()
 	y := &year{history: traderhistory.Manifest{Version: now.UnixMilli()}}
 	var did []traderhistory.Did
@@ -77,12 +77,17 @@ func (y *year) ask(days int64, change func(*catalog.DiscoverHistoryIn)) (a trade
 		return a, 0, err
 	}
 	of = traderwindows.Window{From: of.To - hourMs - days*24*hourMs, To: of.To - hourMs} // of full hours, as the test knows them
+	y.reads.Store(0)
+	a, err = y.open(1<<20).Ask(context.Background(), of, &q.Query, q.Show)
+	return a, y.reads.Load(), err
+}
+
+// open opens it with room for so many bytes.
+func (y *year) open(bytes int) *traderwindows.Windows {
 	manifest := tablefile.Manifest{Version: 1, Files: []tablefile.Named{{Key: "table", Bytes: int64(len(y.table))}}}
 	newest := func(context.Context) (tablefile.Manifest, error) { return manifest, nil }
 	history := func(context.Context) (traderhistory.Manifest, error) { return y.history, nil }
-	y.reads.Store(0)
-	a, err = traderwindows.New(tablefile.NewReader(traders.Columns(), newest, y, 1<<20), history, y, 1<<20).Ask(context.Background(), of, &q.Query, q.Show)
-	return a, y.reads.Load(), err
+	return traderwindows.New(tablefile.NewReader(traders.Columns(), newest, y, bytes), history, y, bytes)
 }
 
 // all asks for all figures, which are asked for 150 at a time.
