@@ -63,6 +63,7 @@ type endpoint struct {
 	list   bool // data is a list: [] when empty, never null
 
 	cursor  []int           // the field of In that is one; nil: none is
+	reach   []int           // the field of In that is a [catalog.Reacher]; nil: none is, or In itself
 	refuses catalog.Refuser // what a bad parameter is answered with; nil for the common body
 }
 
@@ -105,6 +106,9 @@ func (f *Family) handle(served *catalog.Endpoint, serve func(ctx context.Context
 	e.bare = e.Out.Implements(reflect.TypeFor[interface{ Bare() }]())
 	e.list = e.Out.Kind() == reflect.Slice && e.Out.Elem().Kind() != reflect.Uint8 // which is JSON
 	for _, f := range reflect.VisibleFields(e.In) {
+		if f.IsExported() && f.Type.Implements(reflect.TypeFor[catalog.Reacher]()) {
+			e.reach = f.Index
+		}
 		if f.Type == reflect.TypeFor[catalog.Cursor]() || f.Type == reflect.TypeFor[catalog.EventCursor]() {
 			e.cursor = f.Index
 		}
@@ -200,9 +204,13 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	if err := f.ready(ctx, e, in); err != nil {
 		return req.fail(err)
 	}
+	if err := f.whole(ctx, e, in, req); err != nil {
+		return req.fail(err)
+	}
 	ctx, req.read = readunits.WithBudget(ctx, f.readUnits)
 	req.read.Within(f.Shares, req.caller.Distributor)
 	out, err := e.serve(ctx, in)
+	err = e.found(in, out, err, req.until)
 	var exceeded *readunits.ExceededError
 	var beyond *readunits.ShareError
 	switch {

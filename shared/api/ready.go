@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 
+	"quotary/shared/catalog"
 	"quotary/shared/data/delivered"
 	"quotary/shared/store"
 )
@@ -14,6 +16,7 @@ import (
 // configured for.
 const (
 	awaitedAfter      = 5 * time.Second
+	hourlyAfter       = 5 * time.Minute
 	unconfiguredAfter = time.Minute
 )
 
@@ -40,15 +43,77 @@ func (f *Family) ready(ctx context.Context, e *endpoint, in any) error {
 	return NotReady(unconfiguredAfter, "%s", missing.Error())
 }
 
+// whole finds out up to when what a request is answered from is whole, where that comes some time later. A time
+// range that begins behind it is a 503: nothing is known of it. Where that cannot be read, the request is
+// answered.
+func (f *Family) whole(ctx context.Context, e *endpoint, in any, req *request) error {
+	if f.Delivered == nil {
+		return nil
+	}
+	until, err := f.Delivered.Until(ctx, e.NeedsOf(in))
+	if err != nil {
+		f.log.WarnContext(ctx, "cannot look up to when data is whole; going on", "err", err)
+		return nil
+	}
+	if req.until = until; until.IsZero() {
+		return nil
+	}
+	if start := e.start(in, req.now); !start.IsZero() && !start.Before(until) {
+		return e.behind(in, until)
+	}
+	return nil
+}
+
+// start is when the time begins that a request is about; zero where it has no beginning.
+func (e *endpoint) start(in any, now time.Time) time.Time {
+	if spanner, ok := in.(catalog.Spanner); ok {
+		start, _ := spanner.Span(now)
+		return start
+	}
+	reacher, ok := in.(catalog.Reacher)
+	if !ok && e.reach != nil {
+		reacher, ok = reflect.ValueOf(in).Elem().FieldByIndex(e.reach).Interface().(catalog.Reacher)
+	}
+	if !ok || reacher.Reach() <= 0 {
+		return time.Time{}
+	}
+	return now.Add(-reacher.Reach())
+}
+
+// behind is the answer to a request about what happened behind a time up to which all is known.
+func (e *endpoint) behind(in any, until time.Time) error {
+	return NotReady(hourlyAfter, "%s are known until %s, as they come with the hours that the venue publishes; try again later", holdsOf(e, in), until.UTC().Format(time.RFC3339))
+}
+
+// found is the answer to a lookup: nothing is found only where all is known that may be.
+func (e *endpoint) found(in, out any, err error, until time.Time) error {
+	var absent *absence
+	if !e.Lookup || until.IsZero() || err != nil && !errors.As(err, &absent) {
+		return err
+	}
+	if e.cursor != nil && reflect.ValueOf(in).Elem().FieldByIndex(e.cursor).Len() > 0 {
+		return err // what is looked for was found on a page before
+	}
+	if v := reflect.Indirect(reflect.ValueOf(out)); err == nil && v.IsValid() && v.Len() > 0 {
+		return nil
+	}
+	return e.behind(in, until)
+}
+
+// holdsOf is what a request needs, for people.
+func holdsOf(e *endpoint, in any) string {
+	var holds []string
+	for _, need := range e.NeedsOf(in) {
+		holds = append(holds, need.Holds)
+	}
+	return strings.Join(holds, " and ")
+}
+
 // awaited is the error of a handler: that a view was never published is a 503, as nothing is
 // known of what it would hold.
 func awaited(e *endpoint, in any, err error) error {
 	if !errors.Is(err, store.ErrNoView) {
 		return err
 	}
-	var holds []string
-	for _, need := range e.NeedsOf(in) {
-		holds = append(holds, need.Holds)
-	}
-	return NotReady(awaitedAfter, "%s have not arrived yet; try again later", strings.Join(holds, " and "))
+	return NotReady(awaitedAfter, "%s have not arrived yet; try again later", holdsOf(e, in))
 }

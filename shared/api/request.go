@@ -41,6 +41,7 @@ type request struct {
 	text    *textBody         // in place of JSON; nil for JSON
 	next    string            // cursor of the rest; "" when the answer is all
 
+	until    time.Time // up to when what the answer is made of is whole; zero where it comes as it happens
 	version  time.Time // of what the answer is made of; zero where none was reported
 	coverage string    // of the open interest, a fraction; "" where none was reported
 

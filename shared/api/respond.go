@@ -272,6 +272,9 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	if !res.dataVenue.IsZero() {
 		headers[catalog.HeaderDataSource] = []string{"venue until " + res.dataVenue.UTC().Format(time.RFC3339)}
 	}
+	if res.status == http.StatusOK && !r.until.IsZero() {
+		headers[catalog.HeaderDataUntil] = []string{r.until.UTC().Format(time.RFC3339)}
+	}
 	if res.status == http.StatusOK && r.coverage != "" {
 		headers[catalog.HeaderDataCoverage] = []string{r.coverage}
 	}

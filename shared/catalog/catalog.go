@@ -54,6 +54,7 @@ type Endpoint struct {
 	Begins   bool         // it says since when what it is made of is known: see [HeaderDataSince]
 	Covers   bool         // it is made of the positions that are known: see [HeaderDataCoverage]
 	Versions bool         // it is made of versions of something: see [HeaderDataVersion]
+	Lookup   bool         // it looks for one thing, which may have happened behind [HeaderDataUntil] where it is not found
 	KeyCheck bool         // clients check a key by it: where no source of what it needs is configured, it succeeds with nothing
 	In       reflect.Type // request struct, nil while planned; its tags are described at Route
 	Out      reflect.Type // type of data, nil while planned

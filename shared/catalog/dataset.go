@@ -17,6 +17,10 @@ type Dataset struct {
 	// OnDemand is set where nothing comes before somebody asks for it: while a source is
 	// configured, the handler says what is still awaited.
 	OnDemand bool
+
+	// Hourly is set where without a node it comes with the hours that the venue publishes:
+	// see [HeaderDataUntil].
+	Hourly bool
 }
 
 // Need is a dataset, or the part of it that is of one platform.
@@ -65,6 +69,17 @@ func (r Route[In, Out]) needs(alternatives ...*Dataset) Route[In, Out] {
 	return r
 }
 
+// looksUp says that the endpoint looks for one thing.
+func (r Route[In, Out]) looksUp() Route[In, Out] {
+	r.Lookup = true
+	return r
+}
+
+// Hourly reports whether all that the endpoint needs comes by the hour where no node is followed.
+func (e *Endpoint) Hourly() bool {
+	return len(e.Needs) > 0 && !slices.ContainsFunc(e.Needs, func(d *Dataset) bool { return !d.Hourly })
+}
+
 // checksKeys says that clients check a key by the endpoint, and refuse one that it does not
 // succeed with.
 func (r Route[In, Out]) checksKeys() Route[In, Out] {
@@ -90,6 +105,7 @@ func dataset(d Dataset) *Dataset {
 const (
 	takesVenue = "its public API"
 	takesNode  = "the files of a node"
+	takesHours = takesNode + " or the hours that the venue publishes"
 )
 
 // The datasets of the perpetual exchange.
@@ -100,10 +116,10 @@ var (
 	VenueMeta     = dataset(Dataset{Name: "meta", Domain: PerpDomain, Holds: "descriptions of the markets of Hyperliquid", Takes: takesVenue})
 	VenueContexts = dataset(Dataset{Name: "contexts", Domain: PerpDomain, Holds: "figures of the markets of Hyperliquid", Takes: takesVenue})
 	VenueFunding  = dataset(Dataset{Name: "funding", Domain: PerpDomain, Holds: "funding rates of Hyperliquid", Takes: takesVenue})
-	VenueFills    = dataset(Dataset{Name: "fills", Domain: PerpDomain, Holds: "fills of the accounts of Hyperliquid", Takes: takesNode})
+	VenueFills    = dataset(Dataset{Name: "fills", Domain: PerpDomain, Holds: "fills of the accounts of Hyperliquid", Takes: takesHours, Hourly: true})
 	VenueOrders   = dataset(Dataset{Name: "orders", Domain: PerpDomain, Holds: "orders of the accounts of Hyperliquid", Takes: takesNode})
-	VenueLedgers  = dataset(Dataset{Name: "ledgers", Domain: PerpDomain, Holds: "ledger updates of the accounts of Hyperliquid", Takes: takesNode})
-	VenuePayments = dataset(Dataset{Name: "payments", Domain: PerpDomain, Holds: "funding payments of the accounts of Hyperliquid", Takes: takesNode})
+	VenueLedgers  = dataset(Dataset{Name: "ledgers", Domain: PerpDomain, Holds: "ledger updates of the accounts of Hyperliquid", Takes: takesHours, Hourly: true})
+	VenuePayments = dataset(Dataset{Name: "payments", Domain: PerpDomain, Holds: "funding payments of the accounts of Hyperliquid", Takes: takesHours, Hourly: true})
 	VenueTwaps    = dataset(Dataset{Name: "twaps", Domain: PerpDomain, Holds: "TWAP orders of the accounts of Hyperliquid", Takes: takesNode})
 	VenueAccounts = dataset(Dataset{Name: "accounts", Domain: PerpDomain, Holds: "states of the accounts of Hyperliquid", Takes: takesVenue + " or " + takesNode, OnDemand: true})
 )

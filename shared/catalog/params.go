@@ -83,6 +83,9 @@ func (m *Millis) Time() time.Time {
 // It is kept in seconds.
 type Lookback int64
 
+// Reach implements [Reacher].
+func (l Lookback) Reach() time.Duration { return time.Duration(l) * time.Second }
+
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (l *Lookback) UnmarshalText(text []byte) error {
 	fail := errors.New("a window as a whole number and one of s, m, h, d, w (for example 15m or 7d)")
@@ -137,6 +140,9 @@ func (m *Moment) At(now time.Time) time.Time {
 // written 7 or 7d.
 type Days int64
 
+// Reach implements [Reacher].
+func (d Days) Reach() time.Duration { return time.Duration(d) * 24 * time.Hour }
+
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *Days) UnmarshalText(text []byte) error {
 	n, ok := parseDays(text)
@@ -150,6 +156,9 @@ func (d *Days) UnmarshalText(text []byte) error {
 // WindowDays is how many days a window reaches back from now: 1, 7 or 30, or 0 for all
 // time. It is written 7 or 7d.
 type WindowDays int64
+
+// Reach implements [Reacher].
+func (d WindowDays) Reach() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *WindowDays) UnmarshalText(text []byte) error {
@@ -168,6 +177,9 @@ func (d *WindowDays) UnmarshalJSON(b []byte) error { return unmarshalScalar(b, d
 // written 7 or 7d.
 type LongDays int64
 
+// Reach implements [Reacher].
+func (d LongDays) Reach() time.Duration { return time.Duration(d) * 24 * time.Hour }
+
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *LongDays) UnmarshalText(text []byte) error {
 	n, ok := parseDays(text)
@@ -181,6 +193,9 @@ func (d *LongDays) UnmarshalText(text []byte) error {
 // LongWindowDays is how many days a window reaches back from now: 1, 7, 30, 60 or 90, or 0 for
 // all time. It is written 7 or 7d.
 type LongWindowDays int64
+
+// Reach implements [Reacher].
+func (d LongWindowDays) Reach() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *LongWindowDays) UnmarshalText(text []byte) error {

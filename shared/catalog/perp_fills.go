@@ -5,9 +5,9 @@ var (
 	// Lists the newest fills of an account, oldest first.
 	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueFills)
 	// Lists the fills of an order; data is null where none is known.
-	FillsByOid = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueFills)
+	FillsByOid = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueFills).looksUp()
 	// Lists the fills of a TWAP order.
-	FillsByTwap = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB).needs(VenueFills)
+	FillsByTwap = route[FillsByTwapIn, []TwapFill]("GET", "/upgrade/v2/hl/fills/twapid/{twapid}", PerpFills, action("HL_FILLS_BY_TWAP_ID"), EnvelopeB).needs(VenueFills).looksUp()
 	// Lists the newest fills that a builder routed.
 	FillsByBuilder = route[FillsByBuilderIn, []BuilderFill]("GET", "/upgrade/v2/hl/fills/builder/{builder}/latest", PerpFills, action("HL_FILLS_BUILDER"), EnvelopeB).needs(VenueFills)
 	// Ranks the largest fills of a coin in a window that ends now.

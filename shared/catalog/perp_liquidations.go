@@ -37,6 +37,11 @@ type LiquidationHistoryIn struct {
 	Limit    int64    `query:"limit" default:"20" min:"1" max:"100"`     // periods of the answer, 100 at most
 }
 
+// Reach implements [Reacher].
+func (in LiquidationHistoryIn) Reach() time.Duration {
+	return time.Duration(in.Limit) * in.Interval.Reach()
+}
+
 // TopLiquidationsIn selects the largest liquidations of a coin in a window that ends now, the
 // largest first.
 type TopLiquidationsIn struct {

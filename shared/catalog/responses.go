@@ -21,6 +21,10 @@ const HeaderDataSource = "X-Data-Source"
 // out where the venue does not say the open interest.
 const HeaderDataCoverage = "X-Data-Coverage"
 
+// HeaderDataUntil is the header of an answer from what comes some time later, as the hours do that the
+// venue publishes: up to when it is whole, in RFC 3339. What was behind it is not in the answer.
+const HeaderDataUntil = "X-Data-Until"
+
 // HeaderDataVersion is the header of an answer from something that is made from time to time as a
 // whole: when that which the answer is of was made, in RFC 3339.
 const HeaderDataVersion = "X-Data-Version"

@@ -10,6 +10,12 @@ type Spanner interface {
 	Span(now time.Time) (start, end time.Time)
 }
 
+// Reacher is a request about a time that ends now, or a parameter that says how long that is.
+type Reacher interface {
+	// Reach is how long; 0 is all time.
+	Reach() time.Duration
+}
+
 // BoundsSpan reports whether a parameter of this name is the start of a span, or its end.
 func BoundsSpan(name string) (start, end bool) {
 	switch name {

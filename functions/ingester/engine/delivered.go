@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"math"
 	"reflect"
 	"slices"
 
@@ -18,6 +20,10 @@ import (
 type deliveries struct {
 	view delivered.View
 	said []string // keys of what was spoken of first, to be published
+
+	periodic map[string][]string // sources by the keys of what none but periodic ones bring
+	until    map[string]int64    // up to when these have delivered, ms; by name
+	reached  bool                // one has delivered more, to be published
 }
 
 // say notes that a source has spoken of a dataset or of a part of one.
@@ -29,8 +35,31 @@ func (d *deliveries) say(need catalog.Need) {
 	}
 }
 
-// news reports that something was spoken of for the first time.
-func (d *deliveries) news() bool { return len(d.said) > 0 }
+// reach notes up to when, ms, a source has delivered what it brings.
+func (d *deliveries) reach(source string, until int64) {
+	if until > d.until[source] {
+		d.until[source], d.reached = until, true
+	}
+}
+
+// news reports that something was spoken of for the first time, or up to a later time.
+func (d *deliveries) news() bool { return len(d.said) > 0 || d.reached }
+
+// sourcesOf are the sources of what none but periodic ones bring, by its key.
+func sourcesOf[B any](all []Source[B]) map[string][]string {
+	live, periodic := map[string]bool{}, map[string][]string{}
+	for _, s := range all {
+		for _, need := range s.Brings {
+			for _, key := range []string{need.Key(), need.Name} {
+				if live[key] = live[key] || !s.Periodic; !slices.Contains(periodic[key], s.Name) {
+					periodic[key] = append(periodic[key], s.Name)
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(periodic, func(key string, _ []string) bool { return live[key] })
+	return periodic
+}
 
 // restoreDelivered reads what sources have spoken of before, and publishes which are
 // configured now.
@@ -55,10 +84,13 @@ func (p *Pipeline[B]) restoreDelivered(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.delivered.view = delivered.View{}
+	p.delivered.view, p.delivered.periodic, p.delivered.until = delivered.View{}, sourcesOf(p.Sources), map[string]int64{}
 	for key, state := range before {
-		if state.Since > 0 {
-			p.delivered.view[key] = delivered.State{Since: state.Since}
+		if state.Sources = nil; len(p.delivered.periodic[key]) == 0 {
+			state.Until = 0
+		}
+		if state.Since > 0 || state.Until > 0 {
+			p.delivered.view[key] = state
 		}
 	}
 	for _, s := range p.Sources {
@@ -79,7 +111,7 @@ func (p *Pipeline[B]) restoreDelivered(ctx context.Context) error {
 	return p.writeDelivered(ctx)
 }
 
-// publishDelivered publishes what sources have spoken of first. All of it is written.
+// publishDelivered publishes what sources have spoken of first, and up to when. All of it is written.
 func (p *Pipeline[B]) publishDelivered(ctx context.Context) error {
 	if !p.delivered.news() {
 		return nil
@@ -89,8 +121,18 @@ func (p *Pipeline[B]) publishDelivered(ctx context.Context) error {
 		state.Since = p.Now().UnixMilli()
 		p.delivered.view[key] = state
 	}
-	p.Logger.Info("sources have spoken for the first time", "of", p.delivered.said)
-	p.delivered.said = nil
+	if len(p.delivered.said) > 0 {
+		p.Logger.Info("sources have spoken for the first time", "of", p.delivered.said)
+	}
+	for key, sources := range p.delivered.periodic {
+		state, until := p.delivered.view[key], int64(math.MaxInt64)
+		for _, name := range sources {
+			until = min(until, p.delivered.until[name])
+		}
+		state.Until = max(state.Until, until)
+		p.delivered.view[key] = state
+	}
+	p.delivered.said, p.delivered.reached = nil, false
 	return p.writeDelivered(ctx)
 }
 

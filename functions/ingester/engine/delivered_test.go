@@ -89,6 +89,66 @@ func TestReadersLearnWhatSourcesHaveSpokenOf(t *testing.T) {
 	must.Do(t, stop())
 }
 
+// TestReadersLearnUpToWhenPeriodicSourcesHaveDelivered: when all before that is written, of what none but such
+// sources bring, and from then on.
+func TestReadersLearnUpToWhenPeriodicSourcesHaveDelivered(t *testing.T) {
+	t.Parallel()
+	stores := newStores(t)
+	tell := map[string]chan Delivery[*words]{"hours": make(chan Delivery[*words]), "days": make(chan Delivery[*words]), "live": make(chan Delivery[*words])}
+	begin := func(brings map[string][]catalog.Need) (stop func() error) {
+		var sources []Source[*words]
+		for name, needs := range brings {
+			sources = append(sources, Source[*words]{Name: name, Stats: new(source.Stats), NoCheckpoint: true, Brings: needs, Periodic: name != "live",
+				Follow: func(ctx context.Context, _ Position, sink Sink[*words]) error {
+					for {
+						select {
+						case d := <-tell[name]:
+							if err := sink(ctx, d); err != nil {
+								return err
+							}
+						case <-ctx.Done():
+							return context.Cause(ctx)
+						}
+					}
+				}})
+		}
+		p := newPipeline(stores, sources...)
+		p.Holds, p.Projections = holdsWords, append(p.Projections, &holder{name: "held"})
+		return run(t, p)
+	}
+	until := func(what string, fruit, green int64) {
+		t.Helper()
+		testenv.Until(t, what, func() bool {
+			v := readDelivered(t, stores)
+			return v["fruits/tree"].Until == fruit && v["fruits"].Until == fruit && v["greens"].Until == green
+		})
+	}
+	tree, green := fruits.On("tree"), greens.On("")
+	stop := begin(map[string][]catalog.Need{"hours": {tree, green}, "days": {tree}})
+	tell["hours"] <- Delivery[*words]{Batch: &words{[]string{"fig"}}, Until: 100}
+	until("greens are known, of fruits some are not", 0, 100)
+	if got := stored(t, stores, "vocabulary", "f"); got != "fig" {
+		t.Errorf("readers were told before it was written: %q", got)
+	}
+	tell["days"] <- Delivery[*words]{Until: 70}
+	until("fruits are known as far as both have come", 70, 100)
+	tell["hours"] <- Delivery[*words]{Until: 200}
+	tell["days"] <- Delivery[*words]{Until: 150}
+	until("both go on", 150, 200)
+	must.Do(t, stop())
+
+	stop = begin(map[string][]catalog.Need{"hours": {tree, green}, "days": {tree}})
+	tell["hours"] <- Delivery[*words]{Until: 50}
+	tell["days"] <- Delivery[*words]{Until: 160}
+	tell["hours"] <- Delivery[*words]{Until: 210}
+	until("another life goes on", 160, 210)
+	must.Do(t, stop())
+
+	stop = begin(map[string][]catalog.Need{"hours": {tree, green}, "live": {green}})
+	until("greens come as they grow", 160, 0)
+	must.Do(t, stop())
+}
+
 // TestASourceIsAwaitedUntilItOrOneOfItsGroupSaysSomething with its last error.
 func TestASourceIsAwaitedUntilItOrOneOfItsGroupSaysSomething(t *testing.T) {
 	t.Parallel()

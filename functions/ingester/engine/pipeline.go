@@ -143,6 +143,7 @@ type message[B any] struct {
 	background bool          // the source gives way to others
 	pastRead   bool          // the source has delivered all of its past
 	spoken     []catalog.Need
+	until      int64 // see [Delivery.Until]
 
 	// Of a projection that is caught up: which, and where it stands behind the
 	// batch. The batch is for nobody else.
@@ -442,5 +443,6 @@ func (p *Pipeline[B]) note(m message[B]) bool {
 	for _, need := range m.spoken {
 		p.delivered.say(need)
 	}
+	p.delivered.reach(m.source, m.until)
 	return m.consumed != nil
 }

@@ -103,6 +103,10 @@ type Delivery[B any] struct {
 	// Spoken says that the source has been asked for all that it brings: of that there is
 	// nothing but what was delivered.
 	Spoken bool
+
+	// Until is up to when, ms, all that happened has been delivered by a source that is
+	// [Source.Periodic]; 0 says nothing of it.
+	Until int64
 }
 
 // Sink takes deliveries in order. It blocks while the pipeline is behind: that is
@@ -144,6 +148,10 @@ type Source[B any] struct {
 	// enough. It has spoken of one with the first batch that holds something of it (see
 	// [Pipeline.Holds]), or when it says so by [Delivery.Spoken].
 	Brings []catalog.Need
+
+	// Periodic is set for a source that brings what happened some time later, by the hour or so:
+	// readers learn up to when it has, of what no other source brings, see [Delivery.Until].
+	Periodic bool
 
 	// Awaited is set for a source, or one of its Group, that says something within seconds
 	// where all is well: until it has, the domain is not ready.

@@ -44,7 +44,7 @@ func (c Config) venueHours() *hyperliquid.Hours {
 // Nothing of them is shown to the feeds: an hour or two late, they have what was shown as public trades.
 func hoursSource(h *hyperliquid.Hours) engine.Source[*Batch] {
 	return engine.Source[*Batch]{
-		Name: "hours", Stats: h.Stats, Background: true,
+		Name: "hours", Stats: h.Stats, Background: true, Periodic: true,
 		Brings: catalog.AllOf(catalog.VenueFills, catalog.VenueTrades, catalog.VenueLedgers, catalog.VenuePayments),
 		Follow: func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 			var at hyperliquid.HoursPosition
@@ -57,7 +57,7 @@ func hoursSource(h *hyperliquid.Hours) engine.Source[*Batch] {
 					return err
 				}
 				batch := &Batch{Events: d.Events, Stored: d.Old || d.Late, Past: d.Late}
-				return sink(ctx, engine.Delivery[*Batch]{Batch: batch, Position: position})
+				return sink(ctx, engine.Delivery[*Batch]{Batch: batch, Position: position, Until: d.Position.Until()})
 			})
 		},
 	}

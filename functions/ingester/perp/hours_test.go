@@ -22,11 +22,13 @@ import (
 	"quotary/localstack/sim/venue"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/delivered"
 	filldata "quotary/shared/data/fills"
 	ledgerdata "quotary/shared/data/ledgers"
 	paymentdata "quotary/shared/data/payments"
 	"quotary/shared/market"
 	"quotary/shared/service/config"
+	"quotary/shared/store"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -145,6 +147,11 @@ func TestHoursGiveTheRowsOfANodesFiles(t *testing.T) {
 	p := hoursOf(atOnce)
 	stop := run(t, p)
 	testenv.Until(t, "all hours are stored", all(p))
+	testenv.Until(t, "readers learn up to when", func() bool {
+		v := must.Get(store.OrZero(delivered.Published(Name).Open(atOnce.Views, time.Now).Get(t.Context())))(t)
+		until := first.Add(hours * time.Hour).UnixMilli()
+		return v["fills"].Until == until && v["ledgers"].Until == until && v["payments"].Until == until
+	})
 	must.Do(t, stop())
 	want := rowsOf(t, atOnce, &wrote)
 

@@ -138,6 +138,12 @@ func partHeaders(e *catalog.Endpoint) Object {
 			"schema":      Object{"type": "string", "format": "date-time"},
 		}
 	}
+	if e.Hourly() {
+		sent[catalog.HeaderDataUntil] = Object{
+			"description": "present where what the answer is made of comes with the hours that the venue publishes: up to when it is whole",
+			"schema":      Object{"type": "string", "format": "date-time"},
+		}
+	}
 	if p, ok := catalog.ProgramOf(e.Function()); e.Begins || ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
 		sent[catalog.HeaderDataSince] = Object{
 			"description": "present where the answer would reach further back than the data is known or retained: since when it goes",

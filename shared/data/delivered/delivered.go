@@ -23,10 +23,15 @@ type View map[string]State
 type State struct {
 	Since   int64    `json:"since,omitempty"`   // when a source spoke of it first, ms; 0 while none ever has
 	Sources []string `json:"sources,omitempty"` // that are configured to, sorted
+	Until   int64    `json:"until,omitempty"`   // up to when all that happened has come, ms, where it comes some time later; else 0
 }
 
-// period is how long a domain is believed that has not spoken of what is asked for.
-const period = time.Second
+const (
+	// period is how long a domain is believed that has not spoken of what is asked for.
+	period = time.Second
+	// untilPeriod is how long it is believed up to when what comes by the hour has come.
+	untilPeriod = 30 * time.Second
+)
 
 // Name is that of a domain's view.
 func Name(domain string) string { return "delivered-" + domain }
@@ -50,16 +55,18 @@ func (a *Awaited) Error() string { return strings.Join(a.Reasons, "; ") }
 // again. It is safe for concurrent use.
 type Reader struct {
 	views map[string]*store.View[View] // by domain
+	until map[string]*store.View[View] // the same, as they were of late
 	spoke sync.Map                     // keys of what a source has spoken of
 	whole sync.Map                     // domains of which every dataset that has a source was spoken of
 }
 
 // Open returns a reader of the domains that datasets belong to.
 func Open(views *store.Views, clock func() time.Time) *Reader {
-	r := &Reader{views: map[string]*store.View[View]{}}
+	r := &Reader{views: map[string]*store.View[View]{}, until: map[string]*store.View[View]{}}
 	for _, d := range catalog.Datasets() {
 		if name := d.Domain.Name; r.views[name] == nil {
 			r.views[name] = Published(name).Open(views, clock)
+			r.until[name] = store.ViewType[View]{Name: Name(name), Period: untilPeriod}.Open(views, clock)
 		}
 	}
 	return r
@@ -95,6 +102,28 @@ func (r *Reader) Check(ctx context.Context, alternatives []catalog.Need) error {
 		}
 	}
 	return awaited
+}
+
+// Until is up to when what a request needs is whole, where that comes some time later from all who bring it;
+// zero where it comes as it happens, and before the first of it has come.
+func (r *Reader) Until(ctx context.Context, alternatives []catalog.Need) (until time.Time, err error) {
+	if slices.ContainsFunc(alternatives, func(n catalog.Need) bool { return !n.Hourly }) {
+		return time.Time{}, nil
+	}
+	for _, need := range alternatives {
+		v, err := store.OrZero(r.until[need.Domain.Name].Get(ctx))
+		if err != nil {
+			return time.Time{}, err
+		}
+		ms := v[need.Key()].Until
+		if ms == 0 {
+			return time.Time{}, nil
+		}
+		if at := time.UnixMilli(ms).UTC(); until.IsZero() || at.Before(until) {
+			until = at
+		}
+	}
+	return until, nil
 }
 
 // Since is when the last of the platforms that speak of a dataset did so first, or the one of a

@@ -73,3 +73,31 @@ func TestWhatWasSpokenOfOnceIsNotLookedForAgain(t *testing.T) {
 		t.Errorf("%d reads for what is known", n)
 	}
 }
+
+// It is believed for half a minute, and looked for of nothing but what may come so.
+func TestUpToWhenSomethingIsKnown(t *testing.T) {
+	t.Parallel()
+	client, bucket := storetest.S3(t)
+	views, now := store.NewViews(client, bucket), time.UnixMilli(1_800_000_000_000)
+	reader := delivered.Open(views, func() time.Time { return now })
+	fills, ledgers, accounts := catalog.VenueFills.On(""), catalog.VenueLedgers.On(""), catalog.VenueAccounts.On("")
+	until := func(when string, want int64, needs ...catalog.Need) {
+		t.Helper()
+		at := must.Get(reader.Until(t.Context(), needs))(t)
+		if want == 0 && !at.IsZero() || want != 0 && at.UnixMilli() != want {
+			t.Errorf("%s: until %s, want %d", when, at, want)
+		}
+	}
+	publish := func(v delivered.View) {
+		storetest.Publish(t, views, delivered.Published(catalog.PerpDomain.Name), v)
+		now = now.Add(time.Minute)
+	}
+	until("before there is anything", 0, fills)
+	publish(delivered.View{"fills": {Since: 1, Until: 500}, "ledgers": {Since: 1, Until: 400}, "accounts": {Since: 1}})
+	until("one", 500, fills)
+	until("either", 400, fills, ledgers)
+	until("or what comes as it happens", 0, fills, accounts)
+	until("nothing is needed", 0)
+	publish(delivered.View{"fills": {Since: 1}})
+	until("beside a node", 0, fills)
+}

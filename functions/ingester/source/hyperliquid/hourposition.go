@@ -54,6 +54,15 @@ type HoursPosition struct {
 	Late *LateHour `json:"late,omitempty"` // an hour before that is being read
 }
 
+// Until is up to when, ms, everything was read or passed over; 0 before the first hour.
+func (p *HoursPosition) Until() int64 {
+	hour, err := parseHour(p.Hour)
+	if err != nil {
+		return 0
+	}
+	return hour.begins().UnixMilli()
+}
+
 // LateHour is a place in an hour that came when it had been passed over, or that is read again as it
 // was replaced.
 type LateHour struct {

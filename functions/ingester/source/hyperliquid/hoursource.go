@@ -115,9 +115,7 @@ func (h *Hours) jittered() time.Duration {
 // note shows where the source stands.
 func (h *Hours) note() {
 	h.Figures.Owed.Store(int64(len(h.at.Owed)))
-	if hour, err := parseHour(h.at.Hour); err == nil {
-		h.Figures.Until.Store(hour.begins().UnixMilli())
-	}
+	h.Figures.Until.Store(h.at.Until())
 }
 
 func (h *Hours) trouble(err error) {
