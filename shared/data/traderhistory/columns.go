@@ -1,6 +1,8 @@
 package traderhistory
 
 import (
+	"math"
+
 	"quotary/shared/market"
 	"quotary/shared/table/tablefile"
 )
@@ -14,7 +16,15 @@ type component struct {
 	set   func(*market.Facts, market.Decimal)
 }
 
-func add(a, b int64) int64      { return a + b }
+// tooMuch is a sum that has become greater than what a file holds: it is not known, whatever is added.
+const tooMuch = math.MaxInt64
+
+func add(a, b int64) int64 {
+	if a == tooMuch || b == tooMuch || a+b > tablefile.Most || a+b < -tablefile.Most {
+		return tooMuch
+	}
+	return a + b
+}
 func greatest(a, b int64) int64 { return max(a, b) }
 func least(a, b int64) int64    { return min(a, b) }
 

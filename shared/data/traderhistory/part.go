@@ -122,9 +122,9 @@ func (s *summing) values(column int) ([]int64, table.Bits, error) {
 			}
 		}
 	}
-	fits := table.NewBits(s.n) // what is too large is not known
+	fits := table.NewBits(s.n)
 	for at, v := range sums {
-		if known.Has(at) && v <= tablefile.Most && v >= -tablefile.Most {
+		if known.Has(at) && v != tooMuch {
 			fits.Set(at)
 		}
 	}

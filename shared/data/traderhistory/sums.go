@@ -9,16 +9,15 @@ import (
 
 // Sums adds up what traders did in the files of a window, in those columns that are wanted.
 type Sums struct {
-	from    int64
-	columns []int
-	values  map[int][]int64
-	known   map[int]table.Bits
-	did     table.Bits
+	from   int64
+	values map[int][]int64
+	known  map[int]table.Bits
+	did    table.Bits
 }
 
 // NewSums returns sums for so many traders, of a window that begins at from, ms.
 func NewSums(from int64, traders int, columns []int) *Sums {
-	s := &Sums{from: from, columns: columns, values: map[int][]int64{}, known: map[int]table.Bits{}, did: table.NewBits(traders)}
+	s := &Sums{from: from, values: map[int][]int64{}, known: map[int]table.Bits{}, did: table.NewBits(traders)}
 	for _, c := range columns {
 		if c < firstContinued {
 			s.values[c], s.known[c] = make([]int64, traders), table.NewBits(traders)
@@ -96,11 +95,11 @@ func (s *Sums) add(column, at int, v int64) {
 // Did reports whether anything was added to a trader.
 func (s *Sums) Did(trader int) bool { return s.did.Has(trader) }
 
-// Facts sets what a trader did in the window, as far as that is in the wanted columns.
-func (s *Sums) Facts(trader int, f *market.Facts) {
+// Facts sets what a trader did in the window, as far as that is in some of the wanted columns.
+func (s *Sums) Facts(trader int, columns []int, f *market.Facts) {
 	*f = market.Facts{}
-	for _, c := range s.columns {
-		if c < firstContinued && s.known[c].Has(trader) {
+	for _, c := range columns {
+		if c < firstContinued && s.known[c].Has(trader) && s.values[c][trader] != tooMuch {
 			components[c].set(f, market.DecimalOf(s.values[c][trader], components[c].Scale))
 		}
 	}

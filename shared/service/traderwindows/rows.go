@@ -27,7 +27,8 @@ func (c *columns) rows(ctx context.Context, parts []*table.Part, found []table.R
 		_, held := heldColumn(f)
 		return !held && isWorth(&traderfields.Fields[f])
 	})
-	sums, err := c.sumsOf(ctx, rows, needs(show))
+	need := needs(show)
+	sums, err := c.sumsOf(ctx, rows, need)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (c *columns) rows(ctx context.Context, parts []*table.Part, found []table.R
 	}
 	did := new(market.Window)
 	for i, at := range found {
-		sums.Facts(i, &did.Did)
+		sums.Facts(i, need, &did.Did)
 		of := traderhistory.Trader(did)
 		if worth {
 			of.Worth = map[traderfields.Period]traderfields.Worth{traderhistory.Period: traderhistory.Ends(&ends[0][i], &ends[1][i])}

@@ -126,13 +126,9 @@ func heldColumn(field int) (column int, ok bool) {
 	return traders.Column(traderfields.Fields[field].Name)
 }
 
-// reads is about how many bytes of files a question reads: each of its columns is made of others, and
-// those that are shown are read once.
+// reads is about how many bytes of files a question reads: for what it asks, and for what it shows.
 func reads(files []tablefile.Named, q *table.Query, show []int) (bytes int64) {
-	columns := len(q.SetColumns()) + len(needs(show))
-	for _, f := range q.Columns() {
-		columns += len(needs([]int{f}))
-	}
+	columns := len(q.SetColumns()) + len(needs(show)) + len(needs(q.Columns()))
 	for _, of := range files {
 		bytes += of.Bytes * int64(columns) / int64(len(traderhistory.Columns()))
 	}
@@ -184,14 +180,18 @@ func (c *columns) parts(ctx context.Context, parts []*table.Part, figures, sets 
 	for i, p := range parts {
 		list[i] = p.With(map[int][]table.Block{}, map[int][]table.SetBlock{})
 	}
-	for _, f := range figures {
+	var sums *sumsOnce
+	for n, f := range figures {
 		if held, ok := heldColumn(f); ok {
 			for i, p := range parts {
 				list[i].Columns[f] = p.Columns[held]
 			}
 			continue
 		}
-		made, err := c.column(ctx, f, parts)
+		if !sums.has(f) {
+			sums = together(figures[n:])
+		}
+		made, err := c.column(ctx, f, parts, sums)
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +200,7 @@ func (c *columns) parts(ctx context.Context, parts []*table.Part, figures, sets 
 		}
 	}
 	for _, s := range sets {
-		made, err := c.column(ctx, s, parts)
+		made, err := c.column(ctx, s, parts, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -211,8 +211,47 @@ func (c *columns) parts(ctx context.Context, parts []*table.Part, figures, sets 
 	return list, nil
 }
 
-// column is a column of the window, made where it is not kept, block by block of all parts.
-func (c *columns) column(ctx context.Context, field int, parts []*table.Part) (tablefile.Loaded, error) {
+// sumsOnce are the sums of some columns, made where one of their fields is.
+type sumsOnce struct {
+	columns []int
+	once    sync.Once
+	sums    *traderhistory.Sums
+	err     error
+}
+
+// sumsTogether is how many columns are summed up at once, of all traders.
+const sumsTogether = 16
+
+// together are the sums that the first of some fields needs, and those behind it, as far as they are few:
+// files are read once for them.
+func together(fields []int) *sumsOnce {
+	n := 1
+	for n < len(fields) && len(needs(fields[:n+1])) <= sumsTogether {
+		n++
+	}
+	return &sumsOnce{columns: needs(fields[:n])}
+}
+
+// has reports whether a field can be made of the sums.
+func (s *sumsOnce) has(field int) bool {
+	return s != nil && !slices.ContainsFunc(needs([]int{field}), func(column int) bool { return !slices.Contains(s.columns, column) })
+}
+
+// of makes the sums of a window.
+func (s *sumsOnce) of(ctx context.Context, c *columns, parts []*table.Part) (*traderhistory.Sums, error) {
+	s.once.Do(func() {
+		s.sums = traderhistory.NewSums(c.From, c.traders, s.columns)
+		s.err = c.files.Each(ctx, c.named, s.columns, func(file int, p *table.Part, columns []int) error {
+			s.sums.AddAll(p, columns, c.placesOf(c.named[file].Key, p, parts))
+			return nil
+		})
+	})
+	return s.sums, s.err
+}
+
+// column is a column of the window, made where it is not kept, block by block of all parts. sums are those
+// that a figure of what traders did is made of.
+func (c *columns) column(ctx context.Context, field int, parts []*table.Part, sums *sumsOnce) (tablefile.Loaded, error) {
 	made, err := c.Windows.made.Get(ctx, c.name, field, func(ctx context.Context) (made tablefile.Loaded, err error) {
 		switch {
 		case field == Coins():
@@ -220,7 +259,7 @@ func (c *columns) column(ctx context.Context, field int, parts []*table.Part) (t
 		case isWorth(&traderfields.Fields[field]):
 			made.Figures, err = c.worthFigures(ctx, &traderfields.Fields[field], parts)
 		default:
-			made.Figures, err = c.figures(ctx, &traderfields.Fields[field], parts)
+			made.Figures, err = c.figures(ctx, &traderfields.Fields[field], parts, sums)
 		}
 		return made, err
 	})
@@ -231,24 +270,21 @@ func (c *columns) column(ctx context.Context, field int, parts []*table.Part) (t
 }
 
 // figures makes a column of what traders did.
-func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*table.Part) ([]table.Block, error) {
-	need := traderhistory.Needs(f)
-	sums := traderhistory.NewSums(c.From, c.traders, need)
-	if err := c.files.Each(ctx, c.named, need, func(file int, p *table.Part, columns []int) error {
-		sums.AddAll(p, columns, c.placesOf(c.named[file].Key, p, parts))
-		return nil
-	}); err != nil {
+func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*table.Part, of *sumsOnce) ([]table.Block, error) {
+	sums, err := of.of(ctx, c, parts)
+	if err != nil {
 		return nil, err
 	}
+	need := traderhistory.Needs(f)
 	did := new(market.Window)
-	of := traderhistory.Trader(did)
-	none, noneKnown := f.Figure(&of, traderhistory.Period)
-	return blocksOf(parts, func(trader int) (int64, bool) {
-		if !sums.Did(trader) {
+	trader := traderhistory.Trader(did)
+	none, noneKnown := f.Figure(&trader, traderhistory.Period)
+	return blocksOf(parts, func(at int) (int64, bool) {
+		if !sums.Did(at) {
 			return none, noneKnown
 		}
-		sums.Facts(trader, &did.Did)
-		return f.Figure(&of, traderhistory.Period)
+		sums.Facts(at, need, &did.Did)
+		return f.Figure(&trader, traderhistory.Period)
 	})
 }
 
