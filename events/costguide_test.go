@@ -31,6 +31,7 @@ const (
 	perLogGB         = 0.50
 	perTrace         = 5e-6
 	perPut           = 5e-6 // of an object
+	perGet           = 0.4e-6
 	perCoreHour      = 0.03238
 	perMemoryGBHour  = 0.00356
 	perAddressHour   = 0.005
@@ -81,10 +82,11 @@ const (
 
 // guide is the tables of the guide, which are made of what was counted.
 type guide struct {
-	costs map[string]cost
-	order []string
-	dear  []cost
-	rate  float64 // requests a second that the feeds may make
+	costs     map[string]cost
+	order     []string
+	dear      []cost
+	questions []question // the dearest about traders
+	rate      float64    // requests a second that the feeds may make
 }
 
 func readGuide(t *testing.T) *guide {
@@ -108,6 +110,7 @@ func readGuide(t *testing.T) *guide {
 		g.costs[c.Request] = c
 		g.order = append(g.order, c.Request)
 	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile(objectsFile))(t), &g.questions))
 	g.rate = must.Get(strconv.ParseFloat(catalog.EnvFeedRate.Deployed, 64))(t)
 	return g
 }
@@ -300,13 +303,22 @@ func (g *guide) dearest() string {
 	return table(1, rows...)
 }
 
+// objects are the dearest questions about traders, as the last proof counted them.
+func (g *guide) objects() string {
+	rows := [][]string{{"Request, with the most that its parameters allow", "read units", "requests for objects", "KB of objects", "$ a million"}}
+	for _, q := range g.questions {
+		rows = append(rows, []string{"`" + q.Request + "`", strconv.FormatFloat(q.Reads, 'f', 0, 64), strconv.Itoa(q.Objects), strconv.Itoa(q.ObjectKB), dollars(1e6 * (q.Reads*perRead + float64(q.Objects)*perGet))})
+	}
+	return table(1, rows...)
+}
+
 // writeGuide writes the tables into the guide where it is to update them, or fails the
 // test where they differ.
 func writeGuide(t *testing.T, update bool) {
 	t.Helper()
 	g := readGuide(t)
 	writeChapter(t, "costs", update, map[string]string{
-		"requests": g.requests(), "kinds": g.kinds(), "fixed": g.fixed(), "sockets": g.sockets(), "dearest": g.dearest(),
+		"requests": g.requests(), "kinds": g.kinds(), "fixed": g.fixed(), "sockets": g.sockets(), "dearest": g.dearest(), "objects": g.objects(),
 	})
 	writeChapter(t, "scale", update, map[string]string{"served": g.served()})
 }

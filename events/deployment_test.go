@@ -64,11 +64,12 @@ const sampleAddress = "0x0123456789abcdef0123456789abcdef01234567"
 // deployment gives it.
 type deployment struct {
 	*apitest.World
-	host   *lambdahost.Host
-	way    string // to the stores
-	rules  *awsrules.Rules
-	bucket *s3.Client // of the bucket "views"
-	views  *store.Views
+	host      *lambdahost.Host
+	way       string // to the stores
+	rules     *awsrules.Rules
+	bucket    *s3.Client              // of the bucket "views"
+	functions map[string]*objectReads // what each reads of it
+	views     *store.Views
 	*calls
 	*account
 }
@@ -99,6 +100,10 @@ func deploy(t *testing.T) *deployment {
 	d := &deployment{World: apitest.New(t, catalog.FunctionPlanned), rules: awsrules.New(t), calls: &calls{seen: map[[3]string]bool{}}}
 	d.rules.Hold, d.rules.Latency = 0, 0 // only what is counted matters
 	d.account = &account{calls: d.calls}
+	d.functions = map[string]*objectReads{}
+	for _, name := range catalog.AllFunctions() {
+		d.functions[name] = new(objectReads)
+	}
 	programs := must.Get(testenv.Programs())(t)
 	keys := filepath.Join(t.TempDir(), "data-keys.json")
 	// The data key of apitest's worlds.
@@ -212,7 +217,7 @@ func (d *deployment) stores(t *testing.T) string {
 		}
 		d.note(r.PathValue("function"), "s3 views/"+folder+"/*", action)
 		r.URL.Path = "/" + r.PathValue("rest")
-		objects.ServeHTTP(w, r)
+		objects.ServeHTTP(d.functions[r.PathValue("function")].counted(w), r)
 	})
 	mux.Handle("/aws/{function}/{rest...}", d.account)
 	server := httptest.NewServer(mux)
