@@ -7,6 +7,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"quotary/shared/table"
 	"quotary/shared/testing/must"
 )
 
@@ -43,5 +44,19 @@ func TestWhatInflatesToMoreThanItsPageIsRefused(t *testing.T) {
 		if err := checkPacked(c.packed, c.most); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A venue that names more perpetuals than there are does not stop who writes and reads what traded them.
+func TestABlockHasNoMoreNamesThanAreRead(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"a", "b"}, nil, {"c"}, {"d", "e"}, {"f"}}
+	want := [][]string{{"a", "b"}, nil, {"c"}, nil, nil}
+	if got := few(rows, 5); !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%v are %v, want %v", rows, got, want)
+	}
+	rows = append(slices.Repeat([][]string{{"a", "b"}}, table.BlockRows), []string{"c"})
+	if got := few(rows, 2); got[0] == nil || got[1] != nil || got[table.BlockRows] == nil {
+		t.Error("a block has names of another's room")
 	}
 }

@@ -115,6 +115,7 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 			if failed != nil || len(names) != len(p.Addresses) {
 				return fmt.Errorf("column %s has names of %d of %d rows: %w", columns[c].Name, len(names), len(p.Addresses), cmp.Or(failed, errRows))
 			}
+			names = few(names, mostNames-table.BlockRows)
 			err = writeAll(before+c, func(to []parquet.Value, row int) []parquet.Value { return appendNames(to, names[row], before+c) })
 			continue
 		}
@@ -135,6 +136,22 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 		})
 	}
 	return err
+}
+
+// few are names of rows, of which the last ones of a block have none where it has more than are read: a
+// file of them would be in the way of all that comes behind it.
+func few(rows [][]string, most int) [][]string {
+	kept := make([][]string, len(rows))
+	left := most
+	for i, names := range rows {
+		if i%table.BlockRows == 0 {
+			left = most
+		}
+		if left -= max(len(names), 1); left >= 0 {
+			kept[i] = names
+		}
+	}
+	return kept
 }
 
 // appendNames appends a row of a column of sets.
