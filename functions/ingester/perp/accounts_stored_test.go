@@ -323,7 +323,7 @@ func (g *ingested) checkFacts() {
 	stats, stop := iter.Pull2(accountstats.Read(t.Context(), g.stores.Series, addresses))
 	defer stop()
 	n := 0
-	for did := range must.All(t, traderfacts.Read(t.Context(), g.stores.Series, addresses, 0, market.MaxTime)) {
+	for did := range must.All(t, traderfacts.Read(t.Context(), g.stores.Series, addresses, func(int) int64 { return 0 }, market.MaxTime)) {
 		of, err, _ := stats()
 		must.Do(t, err)
 		did.Placed = market.OrderTimes{} // which no log tells

@@ -34,18 +34,23 @@ type history struct {
 	before  []tablefile.Named // of the last manifest
 
 	since   map[table.Address]int64          // from when on more is known of what an account did, ms
-	did     map[int64]map[table.Address]bool // who did something in an hour, as far as that is since
+	did     map[int64]map[table.Address]bool // who did something in an hour, as far as that is looked at
 	deeds   map[int64][]traderhistory.Did    // by hours, what is in no file yet
 	count   int                              // of deeds
 	touched map[int64]bool                   // hours whose files were replaced
 	whole   bool                             // accounts are looked at as a whole
 	today   int64                            // its beginning, ms
 	worth   []traderhistory.Worth            // by then
+
+	late             traderhistory.Accounts // those that are looked at in the hours from lateFrom on and before lateTo
+	lateFrom, lateTo int64                  // ms
+	lateHours        int64                  // how many these are
 }
 
-// openHistory opens the history for the next version; whole says that accounts are looked at as a whole.
-func openHistory(ctx context.Context, bucket *publication.Bucket, now time.Time, whole bool) (h *history, err error) {
-	h = &history{bucket: bucket, whole: whole, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
+// openHistory opens the history for the next version; whole says that accounts are looked at as a whole,
+// late how many hours of long ago are looked at.
+func openHistory(ctx context.Context, bucket *publication.Bucket, now time.Time, whole bool, late int64) (h *history, err error) {
+	h = &history{bucket: bucket, whole: whole, lateHours: late, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
 	if h.next, err = traderhistory.Newest.Load(ctx, bucket.Views); err != nil {
 		return nil, fmt.Errorf("read the history that was published last: %w", err)
 	}
@@ -62,25 +67,15 @@ func (h *history) note(of accountchanges.Did) {
 	}
 }
 
-// from is the least of a time and those since which more is known of what some accounts did, ms.
-func (h *history) from(ms int64, some []table.Address) int64 {
-	for _, a := range some {
-		if since, ok := h.since[a]; ok {
-			ms = min(ms, since)
-		}
-	}
-	return ms
-}
-
-// add takes in what an account did since it was noted.
+// add takes in what an account did in the hours that are looked at.
 func (h *history) add(ctx context.Context, a table.Address, did *traderfacts.Did) error {
-	since, ok := h.since[a]
-	if !ok || did == nil {
+	_, late := h.late[a]
+	if _, noted := h.since[a]; did == nil || !noted && !late {
 		return nil
 	}
 	for _, hours := range [...]market.FactsByHour{did.Days, did.Hours} {
 		for hour, f := range hours {
-			if hour >= since {
+			if h.looksAt(a, hour) {
 				h.deeds[hour] = append(h.deeds[hour], traderhistory.Did{Address: a, Facts: f})
 				h.count++
 				if h.did[hour] == nil {
@@ -131,10 +126,7 @@ func (h *history) writeWorth(ctx context.Context) error {
 
 // undone reports of an hour whether an account has done nothing in it that may have done something.
 func (h *history) undone(hour int64) func(table.Address) bool {
-	return func(a table.Address) bool {
-		since, ok := h.since[a]
-		return ok && since <= hour && !h.did[hour][a]
-	}
+	return func(a table.Address) bool { return h.looksAt(a, hour) && !h.did[hour][a] }
 }
 
 // write replaces the files of the hours in which something was done that was taken in.
@@ -169,7 +161,8 @@ func (h *history) replace(ctx context.Context, hour int64) error {
 func (h *history) correct(ctx context.Context) error {
 	oldest := h.oldest()
 	for _, u := range slices.Clone(h.next.Units) {
-		if u.Hours != traderhistory.Hour || h.touched[u.From] || u.From < oldest {
+		late := len(h.late) > 0 && u.From >= h.lateFrom && u.From < h.lateTo
+		if u.Hours != traderhistory.Hour || h.touched[u.From] || u.From < oldest && !late {
 			continue
 		}
 		files, err := h.open(ctx, u.From, traderhistory.Hour)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,9 +103,20 @@ func TestAnyWindowIsWhatItsHoursSumUp(t *testing.T) {
 		}
 		w.store(a)
 		must.Do(t, work.Publish(t.Context()))
+		for w.isLate() {
+			w.ms += 1000
+			must.Do(t, work.Publish(t.Context()))
+		}
 		w.compareWindows(r, 3)
 		w.ms += (1 + r.Int64N(11)) * 5 * hourMs / 12
 	}
+}
+
+// isLate reports whether hours of long ago are still to be looked at.
+func (w *world) isLate() bool {
+	w.t.Helper()
+	late := must.Get(traderhistory.Newest.Load(w.t.Context(), w.Views))(w.t).Late
+	return len(late.Now)+len(late.Next) > 0
 }
 
 func (w *world) compareWindows(r *rand.Rand, windows int) {
@@ -212,6 +224,75 @@ func TestTheHistoryIsWholeWhereverAPublicationEnds(t *testing.T) {
 		w.compareWindows(r, 1)
 		w.ms += 50 * 60_000
 	}
+}
+
+// counting counts the files of hours that are written and read.
+type counting struct {
+	publishing.Objects
+	mu              sync.Mutex
+	written, opened map[string]bool
+}
+
+func (c *counting) PutObject(ctx context.Context, in *s3.PutObjectInput, o ...func(*s3.Options)) (*s3.PutObjectOutput, error) {
+	c.mu.Lock()
+	c.written[*in.Key] = true
+	c.mu.Unlock()
+	return c.Objects.PutObject(ctx, in, o...)
+}
+
+func (c *counting) GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error) {
+	c.mu.Lock()
+	c.opened[*in.Key] = true
+	c.mu.Unlock()
+	return c.Objects.GetObject(ctx, in, o...)
+}
+
+// Who is made again from its logs is noted with the beginning of these: a fill that does not follow the
+// one before is enough. All hours of its past are then looked at, and no publication waits for that.
+func TestWhatIsKnownOfLongAgoIsTakenInSomeHoursAtATime(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	c := w.config()
+	c.LateHours = 8
+	did := func(a *account, ago int64) {
+		hour := w.ms - w.ms%hourMs - ago*hourMs
+		a.did.Merge(market.FactsByHour{hour: {Coins: []string{"BTC"}, Perp: market.FillFacts{Orders: market.Distinct{First: 1}, Taker: market.FillSum{Count: 1, Value: one("3")}}}})
+		a.since = hour
+	}
+	busy, other := w.add(false), w.add(false)
+	for ago := range int64(73) {
+		did(busy, ago)
+	}
+	w.store(busy)
+	must.Do(t, c.Begin().Publish(t.Context()))
+	again := func() {
+		busy.since = w.ms - w.ms%hourMs - 72*hourMs
+		w.store(busy)
+	}
+	again()
+	did(other, 70) // which is in no file
+	w.store(other)
+	objects := &counting{Objects: w.Objects}
+	c.Objects = objects
+	work := c.Begin()
+	n := 0
+	for ; n == 0 || w.isLate(); n++ {
+		w.ms += 60_000
+		objects.written, objects.opened = map[string]bool{}, map[string]bool{}
+		if n == 1 { // those whose turn it is do not begin again
+			again()
+		}
+		must.Do(t, work.Publish(t.Context()))
+		// Files of hours, and of days and weeks that these are in, with those that they are made of; the table beside.
+		if written, read := len(objects.written), len(objects.opened); written > 48+8+6+10 || read > 48+8+5*24+20 {
+			t.Errorf("publication %d writes %d files and reads %d", n, written, read)
+		}
+	}
+	if n < 6 || n > 9 {
+		t.Errorf("it takes %d publications, want 3 or 4 of each", n)
+	}
+	w.compareWindows(rand.New(rand.NewPCG(2, 1)), 3) //nolint:gosec // the same each time
+	w.compareCoins(w.windows(), traderwindows.Window{From: w.ms - w.ms%hourMs - 71*hourMs, To: w.ms - w.ms%hourMs - 69*hourMs})
 }
 
 func isEdge(field int) bool {

@@ -1,6 +1,7 @@
 package traders
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -51,7 +52,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	}
 	hour := market.Hour1.StartMs(now.UnixMilli())
 	whole := hour != w.last.hour
-	past, err := openHistory(ctx, w.bucket, now, whole)
+	past, err := openHistory(ctx, w.bucket, now, whole, cmp.Or(w.LateHours, lateHours))
 	if err != nil {
 		return err
 	}
@@ -66,6 +67,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	past.postpone(hour, wanted)
 	next := published{hour: hour, hot: map[table.Address]store.Point{}}
 	if !whole {
 		maps.Copy(next.hot, w.last.hot)

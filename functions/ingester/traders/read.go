@@ -106,7 +106,8 @@ func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms in
 		i++
 	}
 	i = 0
-	for did, err := range traderfacts.Read(ctx, w.Series, known, past.from(from(traderfields.Month, end), some), end) {
+	since := func(i int) int64 { return past.from(from(traderfields.Month, end), list[i].Address) }
+	for did, err := range traderfacts.Read(ctx, w.Series, known, since, end) {
 		if err != nil {
 			return nil, fmt.Errorf("read what accounts did: %w", err)
 		}

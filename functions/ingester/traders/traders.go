@@ -48,8 +48,9 @@ const keep = time.Hour
 
 // Config is how the table is published.
 type Config struct {
-	Every time.Duration // between two publications
-	Now   func() time.Time
+	Every     time.Duration // between two publications
+	LateHours int64         // of long ago that a publication looks at; 0 is 240
+	Now       func() time.Time
 
 	Log     *store.Log
 	Series  *store.Series

@@ -89,12 +89,14 @@ func (k *Kept) Order(o *market.OrderStatus) bool {
 	return true
 }
 
-// Changed is the first hour in which what was folded differs from what is stored, its beginning in ms;
+// Changed is the first hour whose row is another with what was folded, its beginning in ms;
 // [market.MaxTime] where there is none.
 func (k *Kept) Changed() int64 {
 	first := int64(market.MaxTime)
 	for hour := range k.since {
-		first = min(first, hour)
+		if !k.IsClosed(hour) {
+			first = min(first, hour)
+		}
 	}
 	return first
 }

@@ -121,7 +121,7 @@ func TestRowsThatAreFoldedOnAreWhatWasDone(t *testing.T) {
 		from := first + rapid.Int64Range(0, days*24-1).Draw(t, "from")*hourMs
 		to := from + rapid.Int64Range(1, days*24).Draw(t, "hours")*hourMs
 		n := 0
-		for did, err := range Read(t.Context(), series, []string{address, "0xbb", address}, from, to) {
+		for did, err := range Read(t.Context(), series, []string{address, "0xbb", address}, func(int) int64 { return from }, to) {
 			must.Do(t, err)
 			if n++; did.Stored != (n != 2 && len(written) > 0) {
 				t.Fatalf("account %d is known: %t, of %d rows", n, did.Stored, len(written))
@@ -151,7 +151,7 @@ func TestTheRowOfADayThatIsOpenCountsOnce(t *testing.T) {
 	flow(2)
 	days, _ := k.Rows("0xaa")
 	storetest.PutSeries(t, series, days...)
-	for did, err := range Read(t.Context(), series, []string{"0xaa"}, first, first+3*dayMs) {
+	for did, err := range Read(t.Context(), series, []string{"0xaa"}, func(int) int64 { return first }, first+3*dayMs) {
 		must.Do(t, err)
 		if w := did.Within(first, first+3*dayMs); len(days) != 1 || w.Did.Flows.Count != 1 || did.AllTime().Flows.Count != 1 {
 			t.Errorf("%d flows, %d of all time, %d days written: want one of each", w.Did.Flows.Count, did.AllTime().Flows.Count, len(days))
@@ -199,7 +199,7 @@ func TestOrdersThatWerePlacedAreReadWithWhatWasDone(t *testing.T) {
 	placed := Placed{OrderTimes: market.OrderTimes{Count: 2, First: first, Last: first + 9}, Newest: []int64{7}}
 	storetest.PutSeries(t, series, *open, PlacedRow("0xaa", &placed), PlacedRow("0xbb", &placed))
 	var list []market.Facts
-	for did, err := range Read(t.Context(), series, []string{"0xaa", "0xbb"}, first, first+dayMs) {
+	for did, err := range Read(t.Context(), series, []string{"0xaa", "0xbb"}, func(int) int64 { return first }, first+dayMs) {
 		must.Do(t, err)
 		if did.Stored != (len(list) == 0) {
 			t.Errorf("account %d has an open row: %t", len(list), did.Stored)

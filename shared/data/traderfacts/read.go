@@ -40,18 +40,19 @@ func (d *Did) Within(from, to int64) market.Window {
 // readAtOnce is of how many accounts rows are read at a time.
 const readAtOnce = 16
 
-// Read returns what accounts did in the days that a window touches, from one time on and before
-// another, ms, in the order of the addresses. It asks once for each account. An error ends the
-// sequence.
-func Read(ctx context.Context, series *store.Series, addresses []string, from, to int64) iter.Seq2[*Did, error] {
+// Read returns what accounts did in the days that a window touches, from one time on, which from tells of
+// each by its place, and before another, ms, in the order of the addresses. It asks once for each
+// account. An error ends the sequence.
+func Read(ctx context.Context, series *store.Series, addresses []string, from func(i int) int64, to int64) iter.Seq2[*Did, error] {
 	return func(yield func(*Did, error) bool) {
+		before := 0
 		for part := range slices.Chunk(addresses, 4*readAtOnce) {
 			all := make([]*Did, len(part))
 			g, ctx := errgroup.WithContext(ctx)
 			g.SetLimit(readAtOnce)
 			for i, address := range part {
 				g.Go(func() (err error) {
-					all[i], err = readOne(ctx, series, address, from, to)
+					all[i], err = readOne(ctx, series, address, from(before+i), to)
 					return err
 				})
 			}
@@ -64,6 +65,7 @@ func Read(ctx context.Context, series *store.Series, addresses []string, from, t
 					return
 				}
 			}
+			before += len(part)
 		}
 	}
 }

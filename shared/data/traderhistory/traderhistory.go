@@ -13,11 +13,14 @@ package traderhistory
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
+	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
 )
 
@@ -45,6 +48,54 @@ type Manifest struct {
 	Version int64            `json:"version"` // up to when is looked who had changed, ms
 	Units   []Unit           `json:"units"`   // by their times; of the same beginning the shortest first
 	Left    []tablefile.Left `json:"left,omitempty"`
+	Late    Late             `json:"late,omitzero"`
+}
+
+// Late is who did something in hours of long ago of which more is known by now than the files have: they
+// are looked at some hours at a time, the newest first.
+type Late struct {
+	Before int64    `json:"before,omitempty"` // ms: the hours that are still to be looked at
+	Now    Accounts `json:"now,omitempty"`
+	Next   Accounts `json:"next,omitempty"` // when that is done
+}
+
+// Accounts are from when on more is known of what each did, ms.
+type Accounts map[table.Address]int64
+
+// Add adds an account.
+func (a *Accounts) Add(of table.Address, since int64) {
+	if *a == nil {
+		*a = Accounts{}
+	}
+	if before, known := (*a)[of]; !known || since < before {
+		(*a)[of] = since
+	}
+}
+
+// MarshalJSON writes them as an object by their addresses.
+func (a Accounts) MarshalJSON() ([]byte, error) {
+	texts := make(map[string]int64, len(a))
+	for of, since := range a {
+		texts[market.AddressOf(of)] = since
+	}
+	return json.Marshal(texts)
+}
+
+// UnmarshalJSON reads them.
+func (a *Accounts) UnmarshalJSON(text []byte) error {
+	var texts map[string]int64
+	if err := json.Unmarshal(text, &texts); err != nil {
+		return err
+	}
+	*a = make(Accounts, len(texts))
+	for of, since := range texts {
+		address, ok := market.ParseAccount(of)
+		if !ok {
+			return fmt.Errorf("%q is no address", of)
+		}
+		(*a)[address] = since
+	}
+	return nil
 }
 
 // Unit is a file, and of which time it is.
