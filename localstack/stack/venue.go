@@ -29,7 +29,12 @@ func (s *Stack) startVenue(context.Context) error {
 	if err != nil {
 		return err
 	}
+	weight := 0 // it is the node's own endpoint too
+	if s.nodeless() {
+		weight = 1200
+	}
 	v, err := venue.Open(venue.Config{
+		Weight:      weight,
 		Publish:     publish,
 		Seed:        s.cfg.Seed,
 		NodeDir:     filepath.Join(s.cfg.Data, "node"),

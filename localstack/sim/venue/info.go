@@ -58,6 +58,7 @@ var (
 	errShape   = errors.New("Failed to deserialize the JSON body into the target type") //nolint:staticcheck // the venue's text
 	errSyntax  = errors.New("Failed to parse the request body as JSON")                 //nolint:staticcheck // the venue's text
 	errFailing = errors.New("Internal Server Error")                                    //nolint:staticcheck // the venue's text
+	errOften   = errors.New("Too Many Requests")                                        //nolint:staticcheck // the venue's text
 	errUnknown = errors.New("null")                                                     // a coin or dex that is not there
 )
 
@@ -77,6 +78,8 @@ func (v *Venue) serveInfo(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, errSyntax):
 		http.Error(w, err.Error(), http.StatusBadRequest)
+	case errors.Is(err, errOften):
+		http.Error(w, err.Error(), http.StatusTooManyRequests)
 	case errors.Is(err, errFailing):
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	case errors.Is(err, errUnknown):
@@ -112,12 +115,17 @@ func (v *Venue) info(body []byte) ([]byte, error) {
 		return nil, errShape
 	}
 	r.User = strings.ToLower(r.User)
+	if !v.meter.spend(v.cfg.Clock(), weightOf(r.Type)) {
+		return nil, errOften
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.fails(r) {
 		return nil, errFailing
 	}
-	return answer(v.eng, &r)
+	b, err := answer(v.eng, &r)
+	v.meter.spend(v.cfg.Clock(), weightOfRows(r.Type, b))
+	return b, err
 }
 
 // fails reports whether a request asks for what a failing dex does not answer.

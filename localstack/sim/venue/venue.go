@@ -57,6 +57,9 @@ type Config struct {
 	HistoryDays int
 	// HistoryFills is the target number of fills in it. Default 600 a day.
 	HistoryFills int
+	// Weight is how much the requests to /info of a minute may weigh, as those of one address may at the
+	// venue, which answers 429 beyond; 0 bounds nothing, as a node's own endpoint.
+	Weight int
 	// Retain is how long the bulky node streams (order statuses, book diffs)
 	// keep live days; 0 keeps all. Fills, misc events and TWAPs are kept.
 	Retain time.Duration
@@ -137,6 +140,7 @@ type Venue struct {
 	jour  *journal
 	done  bool
 
+	meter   meter           // of its own lock
 	failing map[string]bool // dexes, by FailDex
 }
 
@@ -147,7 +151,7 @@ func Open(cfg Config) (*Venue, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Venue{cfg: cfg, failing: map[string]bool{}}
+	v := &Venue{cfg: cfg, meter: meter{most: cfg.Weight}, failing: map[string]bool{}}
 	v.hub = newHub(v)
 	v.files = nodeFiles{dir: cfg.NodeDir, retain: cfg.Retain}
 	v.hours = hours{dir: cfg.NodeDir, publish: cfg.Publish, log: cfg.Log}
