@@ -325,6 +325,15 @@ func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 			t.Errorf("%s is in no template of %s, or in one that reads no hours", text, part)
 		}
 	}
+	// What fills the endpoints of accounts is said, and what it costs where nothing does.
+	for part, says := range map[string]string{
+		plain(d.parts["ingester"].Outputs["Accounts"]["Value"]):    "the hours that the venue publishes",
+		plain(full.parts["ingester"].Outputs["Accounts"]["Value"]): "nothing: -c accounts=hours",
+	} {
+		if !strings.HasPrefix(part, says) {
+			t.Errorf("the stack says %q, want %q", part, says)
+		}
+	}
 	// Hosts can join before the ingesters move to them.
 	if service["LaunchType"] != "FARGATE" || d.parts["ingester"].Resources["NodeHostRole"] == nil || full.parts["ingester"].Resources["NodeHostRole"] != nil {
 		t.Error("the profile of hosts is there unasked, or is not")
