@@ -1,6 +1,7 @@
 package market
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,8 @@ type Facts struct {
 	Placed OrderTimes // orders, by when they were placed
 	Filled OrderTimes // orders that were filled to the end, by when
 
-	Routed          RoutedFacts     // what the account routed for others as a builder
+	Via             []Via           // what builders routed of it, each once, by their addresses
+	Routed          RoutedFacts     // what the account routed for others as a builder: the sum of their Via
 	LiquidatedLong  LiquidatedFacts // long positions that were closed by force, or parts of them
 	LiquidatedShort LiquidatedFacts // short ones
 	Flows           FlowSum         // what ledger updates moved
@@ -76,7 +78,13 @@ func (t *OrderTimes) Merge(o OrderTimes) {
 	t.Count, t.Last = t.Count+o.Count, max(t.Last, o.Last)
 }
 
-// RoutedFacts are what fills of others come to that an account routed as a builder.
+// Via is what one builder routed of an account.
+type Via struct {
+	Builder [20]byte
+	RoutedFacts
+}
+
+// RoutedFacts are what fills come to that a builder routed.
 type RoutedFacts struct {
 	Traders, Orders Distinct
 	Value, Fee      Decimal // Fee is all that the traders paid, the builder's part in it
@@ -112,10 +120,39 @@ func (f *Facts) Merge(o *Facts) {
 	f.Coins = mergeCoins(f.Coins, o.Coins)
 	f.Placed.Merge(o.Placed)
 	f.Filled.Merge(o.Filled)
+	f.Via = mergeVia(f.Via, o.Via)
 	f.Routed.Merge(&o.Routed)
 	f.LiquidatedLong.Merge(&o.LiquidatedLong)
 	f.LiquidatedShort.Merge(&o.LiquidatedShort)
 	f.Flows.add(o.Flows)
+}
+
+// compareVia is the order in which builders are kept.
+func compareVia(v Via, builder [20]byte) int { return bytes.Compare(v.Builder[:], builder[:]) }
+
+// mergeVia is what builders routed in both times. It changes neither, and keeps nothing of b.
+func mergeVia(a, b []Via) []Via {
+	if len(b) == 0 {
+		return a
+	}
+	all := slices.Clone(a)
+	for i := range b {
+		at, has := slices.BinarySearchFunc(all, b[i].Builder, compareVia)
+		if !has {
+			all = slices.Insert(all, at, Via{Builder: b[i].Builder})
+		}
+		all[at].Merge(&b[i].RoutedFacts)
+	}
+	return all
+}
+
+// via is what a builder routed, for more to be added.
+func (f *Facts) via(builder [20]byte) *RoutedFacts {
+	at, has := slices.BinarySearchFunc(f.Via, builder, compareVia)
+	if !has {
+		f.Via = slices.Insert(f.Via, at, Via{Builder: builder})
+	}
+	return &f.Via[at].RoutedFacts
 }
 
 // MostCoins bounds the coins that facts name: several times as many as there are perpetuals. Of
@@ -162,6 +199,11 @@ func (w *Window) Add(part *Facts) {
 	f := *part
 	for _, d := range [...]*Distinct{&f.Perp.Orders, &f.Spot.Orders, &f.Routed.Traders, &f.Routed.Orders, &f.LiquidatedLong.Orders, &f.LiquidatedShort.Orders} {
 		*d = d.counted(w.From)
+	}
+	f.Via = slices.Clone(f.Via)
+	for i := range f.Via {
+		v := &f.Via[i]
+		v.Traders, v.Orders = v.Traders.counted(w.From), v.Orders.counted(w.From)
 	}
 	w.Did.Merge(&f)
 }

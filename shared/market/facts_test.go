@@ -61,6 +61,7 @@ func TestEventsAddUpToTheSameInWhateverOrderAndGroupsTheyCome(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := markettest.DidAtMost(8, hours).Draw(t, "deeds")
+		d.Routed = nil // it is what others did
 		events := d.Each()
 		want := d.Facts()
 		shuffled := rapid.Permutation(events).Draw(t, "order")
@@ -107,8 +108,12 @@ func copied(h market.FactsByHour) market.FactsByHour {
 	c := market.FactsByHour{}
 	for hour, f := range h {
 		one := *f
-		one.Coins = slices.Clone(f.Coins)
-		for _, d := range []*market.Distinct{&one.Perp.Orders, &one.Spot.Orders, &one.Routed.Orders, &one.Routed.Traders, &one.LiquidatedLong.Orders, &one.LiquidatedShort.Orders} {
+		one.Coins, one.Via = slices.Clone(f.Coins), slices.Clone(f.Via)
+		distincts := []*market.Distinct{&one.Perp.Orders, &one.Spot.Orders, &one.Routed.Orders, &one.Routed.Traders, &one.LiquidatedLong.Orders, &one.LiquidatedShort.Orders}
+		for i := range one.Via {
+			distincts = append(distincts, &one.Via[i].Traders, &one.Via[i].Orders)
+		}
+		for _, d := range distincts {
 			d.Continued = slices.Clone(d.Continued)
 		}
 		c[hour] = &one
@@ -131,8 +136,10 @@ func TestInTheOrderOfTimeTheNewestHourOfAnOrderIsEnough(t *testing.T) {
 		got, s := market.FactsByHour{}, markettest.NewSeen()
 		for i := range d.Fills {
 			order := s.Order(d.Fills[i].Oid)
-			got.Fill(&d.Fills[i], order)
-			order.Filled, order.Liquidated = order.Filled[max(0, len(order.Filled)-1):], order.Liquidated[max(0, len(order.Liquidated)-1):]
+			got.Fill(&d.Fills[i], order, s.Builder(d.Fills[i].Builder))
+			for _, seen := range []*market.HoursSeen{&order.Filled, &order.Liquidated, &order.Routed} {
+				*seen = (*seen)[max(0, len(*seen)-1):]
+			}
 		}
 		if diff := cmp.Diff(d.Facts(), got, sameFacts); diff != "" {
 			t.Fatalf("(-all hours known +newest known):\n%s", diff)
@@ -145,7 +152,7 @@ func TestAnOrderOfManyHoursCountsInTheFirstOfAWindow(t *testing.T) {
 	t.Parallel()
 	h, order := market.FactsByHour{}, new(market.OrderSeen)
 	for _, at := range []int64{1, 5, 3, 5, 8} { // the third comes late
-		h.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: noon + at*hour + 7, Oid: 9, Tid: at, Px: "2", Sz: "3", Fee: "0", ClosedPnl: "0", StartPosition: "0"}, order)
+		h.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: noon + at*hour + 7, Oid: 9, Tid: at, Px: "2", Sz: "3", Fee: "0", ClosedPnl: "0", StartPosition: "0"}, order, nil)
 	}
 	if want := (market.HoursSeen{noon + hour, noon + 3*hour, noon + 5*hour, noon + 8*hour}); !slices.Equal(order.Filled, want) {
 		t.Errorf("the order is known in %v, want %v", order.Filled, want)

@@ -31,18 +31,20 @@ func (h FactsByHour) Within(from, to int64) Window {
 	return w
 }
 
-// OrderSeen is what has to be known of an order to count it once. An order has one coin and one
-// side.
+// OrderSeen is what has to be known of an order to count it once. An order has one coin, one side and
+// one builder, if any.
 type OrderSeen struct {
 	Filled     HoursSeen
 	Liquidated HoursSeen // with fills that liquidated the account
+	Routed     HoursSeen // with fills that name the builder
 }
 
-// Fill takes in a fill of the account, which changes what is known of its order. What has no
-// trade id counts only if it liquidated the account: it is no trade.
+// Fill takes in a fill of the account, which changes what is known of its order, and of the account at
+// the builder that routed the fill: builder is nil where none did, or none that is to be counted. What
+// has no trade id counts only if it liquidated the account: it is no trade.
 //
 // Events may come in any order, and each once.
-func (h FactsByHour) Fill(f *Fill, order *OrderSeen) {
+func (h FactsByHour) Fill(f *Fill, order *OrderSeen, builder *HoursSeen) {
 	hour := Hour1.StartMs(f.Time)
 	if _, ok := LiquidationOf(f); ok {
 		of := func(f *Facts) *LiquidatedFacts { return &f.LiquidatedShort }
@@ -69,6 +71,20 @@ func (h FactsByHour) Fill(f *Fill, order *OrderSeen) {
 		fills.Maker.Merge(one)
 	}
 	order.Filled.add(hour, func(hour int64) *Distinct { return &of(h.at(hour)).Orders })
+	if by, ok := ParseAccount(f.Builder); ok && builder != nil {
+		via := func(hour int64) *RoutedFacts { return h.at(hour).via(by) }
+		via(hour).Merge(&RoutedFacts{Value: one.Value, Fee: one.Fee, BuilderFee: f.builderFee()})
+		order.Routed.add(hour, func(hour int64) *Distinct { return &via(hour).Orders })
+		builder.add(hour, func(hour int64) *Distinct { return &via(hour).Traders })
+	}
+}
+
+// builderFee is the part of the fee that went to the builder; 0 where it is not known.
+func (f *Fill) builderFee() (fee Decimal) {
+	if f.BuilderFee != "" {
+		fee = mustDecimal(f.BuilderFee)
+	}
+	return fee
 }
 
 // feeValue is the fee in quote units, of which a product has at most 19 places: who buys a token
@@ -79,22 +95,6 @@ func (f *Fill) feeValue() Decimal {
 		return Notional(mustDecimal(f.Px), fee)
 	}
 	return fee
-}
-
-// Routed takes in a fill of another account that this one routed as a builder; it changes what
-// is known of that order and of that trader, in what this one routed.
-func (h FactsByHour) Routed(f *Fill, order, trader *HoursSeen) {
-	if f.Tid == 0 {
-		return
-	}
-	hour := Hour1.StartMs(f.Time)
-	one := RoutedFacts{Value: f.Notional(), Fee: f.feeValue()}
-	if f.BuilderFee != "" {
-		one.BuilderFee = mustDecimal(f.BuilderFee)
-	}
-	h.at(hour).Routed.Merge(&one)
-	order.add(hour, func(hour int64) *Distinct { return &h.at(hour).Routed.Orders })
-	trader.add(hour, func(hour int64) *Distinct { return &h.at(hour).Routed.Traders })
 }
 
 // Complete takes in a trade that was completed.

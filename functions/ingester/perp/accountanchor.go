@@ -245,6 +245,7 @@ type accountFigures struct {
 	gaps, late, unknown, rebuilt           atomic.Int64
 	anchored, refused, missed, differences atomic.Int64
 	unexplained                            atomic.Int64 // anchors of accounts in a mode that nobody explains
+	unrouted                               atomic.Int64 // fills of builders beyond those that count for an account
 	cached, rebuilding                     atomic.Int64
 }
 
@@ -263,6 +264,7 @@ func (f *accountFigures) figures(wanted *wantedAccounts) []engine.Figure {
 		grows(metrics.AccountGaps, &f.gaps), grows(metrics.AccountLateEvents, &f.late), grows(metrics.AccountUnknownEvents, &f.unknown),
 		grows(metrics.AccountsRebuilt, &f.rebuilt), grows(metrics.AnchorsTaken, &f.anchored), grows(metrics.AnchorsRefused, &f.refused),
 		grows(metrics.AnchorsMissed, &f.missed), grows(metrics.AnchorDifferences, &f.differences), grows(metrics.AnchorsUnexplained, &f.unexplained),
+		grows(metrics.BuildersLeftOut, &f.unrouted),
 	}
 	if wanted == nil {
 		return list

@@ -275,7 +275,7 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 	if !past && c.state.Skip(f) { // to make the account again for it would lose the anchor, for each of them
 		p.figures.late.Add(1)
 		c.stats.Fill(f, addOn)
-		c.facts.Fill(f)
+		p.did(c, f)
 		return market.Applied
 	}
 	h, _ := c.state.Holding(f.Coin)
@@ -290,7 +290,7 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 		return outcome
 	}
 	c.stats.Fill(f, addOn)
-	c.facts.Fill(f)
+	p.did(c, f)
 	if trade != nil {
 		c.keepStored(trade)
 		c.stats.Complete(trade)
@@ -301,4 +301,11 @@ func (p *accountStates) applyFill(c *account, f *market.Fill, past bool, now tim
 		p.wanted.leverage(c.address, f.Coin, now)
 	}
 	return outcome
+}
+
+// did folds a fill into what the account did.
+func (p *accountStates) did(c *account, f *market.Fill) {
+	if !c.facts.Fill(f) {
+		p.figures.unrouted.Add(1)
+	}
 }

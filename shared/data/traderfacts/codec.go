@@ -1,6 +1,7 @@
 package traderfacts
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 
@@ -16,7 +17,7 @@ const (
 	hasCoins
 	_ // hours have no part of this bit
 	hasFilled
-	hasRouted
+	hasVia
 	hasLiquidatedLong
 	hasLiquidatedShort
 	hasFlows
@@ -62,10 +63,9 @@ func isNoLiquidation(l *market.LiquidatedFacts) bool {
 
 // partsOf are the parts that are there, in the order of their bits.
 func partsOf(f *market.Facts) (parts uint64) {
-	r := &f.Routed
 	for bit, has := range [...]bool{
 		!isNoClosed(&f.Closed), !isNoFills(&f.Perp), !isNoFills(&f.Spot), len(f.Coins) > 0, false, f.Filled != market.OrderTimes{},
-		!isNone(&r.Traders) || !isNone(&r.Orders) || !r.Value.IsZero() || !r.Fee.IsZero() || !r.BuilderFee.IsZero(),
+		len(f.Via) > 0,
 		!isNoLiquidation(&f.LiquidatedLong), !isNoLiquidation(&f.LiquidatedShort), f.Flows.Count != 0 || !f.Flows.Perp.IsZero() || !f.Flows.Spot.IsZero(),
 	} {
 		if has {
@@ -75,10 +75,16 @@ func partsOf(f *market.Facts) (parts uint64) {
 	return parts
 }
 
-// writer writes facts. Coins are told by their places in a list that stands before.
+// address is that of a builder.
+type address = [20]byte
+
+func compare(a, b address) int { return bytes.Compare(a[:], b[:]) }
+
+// writer writes facts. Coins and builders are told by their places in lists that stand before.
 type writer struct {
 	packed.Writer
-	coins []string
+	coins    []string
+	builders []address
 }
 
 // hours appends what was done in hours behind a time, ms, each with its number.
@@ -103,6 +109,43 @@ func (w *writer) list(hours market.FactsByHour, more []string) {
 	w.Length(len(w.coins))
 	for _, coin := range w.coins {
 		w.Text(coin)
+	}
+}
+
+// listBuilders appends the builders of facts and more of them, to which they are told by their places.
+func (w *writer) listBuilders(hours market.FactsByHour, more []market.Via, seen []market.SeenBuilder) {
+	for _, v := range more {
+		w.builders = append(w.builders, v.Builder)
+	}
+	for _, b := range seen {
+		w.builders = append(w.builders, b.Address)
+	}
+	for _, f := range hours {
+		for i := range f.Via {
+			w.builders = append(w.builders, f.Via[i].Builder)
+		}
+	}
+	slices.SortFunc(w.builders, compare)
+	w.builders = slices.Compact(w.builders)
+	w.Length(len(w.builders))
+	for _, b := range w.builders {
+		w.B = append(w.B, b[:]...)
+	}
+}
+
+func (w *writer) builder(b address) {
+	at, _ := slices.BinarySearchFunc(w.builders, b, compare)
+	w.Uint(uint64(at))
+}
+
+func (w *writer) via(hour int64, list []market.Via) {
+	w.Length(len(list))
+	for i := range list {
+		v := &list[i]
+		w.builder(v.Builder)
+		w.distinct(hour, &v.Traders)
+		w.distinct(hour, &v.Orders)
+		w.Decimal(v.Value, v.Fee, v.BuilderFee)
 	}
 }
 
@@ -141,10 +184,8 @@ func (w *writer) facts(hour int64, f *market.Facts) {
 	if parts&hasFilled != 0 {
 		w.times(hour, f.Filled)
 	}
-	if parts&hasRouted != 0 {
-		w.distinct(hour, &f.Routed.Traders)
-		w.distinct(hour, &f.Routed.Orders)
-		w.Decimal(f.Routed.Value, f.Routed.Fee, f.Routed.BuilderFee)
+	if parts&hasVia != 0 {
+		w.via(hour, f.Via)
 	}
 	if parts&hasLiquidatedLong != 0 {
 		w.liquidated(hour, &f.LiquidatedLong)
@@ -196,12 +237,39 @@ func (w *writer) seen(from int64, s *market.SeenOrders) {
 		if o.Liquidated != 0 {
 			w.Int(last-o.Filled, last-o.Liquidated)
 		}
+		w.Bool(o.Routed != 0)
+		if o.Routed != 0 {
+			w.Int(last - o.Routed)
+		}
+	}
+}
+
+// seenBuilders appends the hours of builders, each by how long it is after the one before.
+func (w *writer) seenBuilders(list []market.SeenBuilder) {
+	w.Length(len(list))
+	for _, b := range list {
+		w.builder(b.Address)
+		w.Length(len(b.Hours))
+		last := int64(0)
+		for _, hour := range b.Hours {
+			w.Int((hour - last) / hourMs)
+			last = hour
+		}
 	}
 }
 
 type reader struct {
 	packed.Reader
-	coins []string
+	version  byte
+	coins    []string
+	builders []address
+}
+
+// begin reads what opens a row: the newest version, or the one before, of which there are rows, and that
+// knows no builders.
+func (r *reader) begin() {
+	r.version = r.Byte()
+	r.Check(r.version == version || r.version == withoutBuilders)
 }
 
 // hours reads what was done within so many hours behind a time, ms.
@@ -226,6 +294,53 @@ func (r *reader) list() {
 		r.coins = append(r.coins, r.Text())
 		r.Check(i == 0 || r.coins[i] > r.coins[i-1])
 	}
+}
+
+// listBuilders reads the builders. Each has its place once.
+func (r *reader) listBuilders() {
+	if r.version == withoutBuilders {
+		return
+	}
+	for i := range r.Length(len(address{})) {
+		r.builders = append(r.builders, address(r.Bytes(len(address{}))))
+		r.Check(i == 0 || compare(r.builders[i], r.builders[i-1]) > 0)
+	}
+}
+
+// builder reads one that is behind the one before, of a list.
+func (r *reader) builder(before *int) (b address) {
+	at := r.Uint()
+	r.Check(at < uint64(len(r.builders)) && int(at) > *before)
+	if r.Broken {
+		return b
+	}
+	*before = int(at)
+	return r.builders[at]
+}
+
+func (r *reader) via(hour int64) (list []market.Via) {
+	last := -1
+	for range r.Length(8) {
+		v := market.Via{Builder: r.builder(&last)}
+		v.RoutedFacts = market.RoutedFacts{Traders: r.distinct(hour), Orders: r.distinct(hour), Value: r.Decimal(), Fee: r.Decimal(), BuilderFee: r.Decimal()}
+		list = append(list, v)
+	}
+	return list
+}
+
+func (r *reader) seenBuilders() (list []market.SeenBuilder) {
+	last := -1
+	for range r.Length(2) {
+		b, hour := market.SeenBuilder{Address: r.builder(&last)}, int64(0)
+		for i := range r.Length(1) {
+			step := r.Int()
+			r.Check(i == 0 || step > 0)
+			hour += step * hourMs
+			b.Hours = append(b.Hours, hour)
+		}
+		list = append(list, b)
+	}
+	return list
 }
 
 func (r *reader) traded() (coins []string) {
@@ -262,8 +377,8 @@ func (r *reader) facts(hour int64) (f market.Facts) {
 	if parts&hasFilled != 0 {
 		f.Filled = r.times(hour)
 	}
-	if parts&hasRouted != 0 {
-		f.Routed = market.RoutedFacts{Traders: r.distinct(hour), Orders: r.distinct(hour), Value: r.Decimal(), Fee: r.Decimal(), BuilderFee: r.Decimal()}
+	if parts&hasVia != 0 {
+		f.Via = r.via(hour)
 	}
 	if parts&hasLiquidatedLong != 0 {
 		f.LiquidatedLong = r.liquidated(hour)
@@ -313,6 +428,9 @@ func (r *reader) seen(from int64) (s market.SeenOrders) {
 		o := market.SeenOrder{Oid: oid, Filled: from}
 		if r.Bool() {
 			o.Filled, o.Liquidated = from-r.Int(), from-r.Int()
+		}
+		if r.version != withoutBuilders && r.Bool() {
+			o.Routed = from - r.Int()
 		}
 		s.Orders = append(s.Orders, o)
 	}

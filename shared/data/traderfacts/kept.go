@@ -58,8 +58,8 @@ func (k *Kept) did() market.FactsByHour {
 	return k.since
 }
 
-// Fill takes in a fill, see [market.SeenOrders.Fill].
-func (k *Kept) Fill(f *market.Fill) {
+// Fill takes in a fill, and reports whether its builder counts, see [market.SeenOrders.Fill].
+func (k *Kept) Fill(f *market.Fill) (counts bool) {
 	if k.seen == nil {
 		k.seen = new(market.SeenOrders)
 		if k.row != nil {
@@ -68,7 +68,7 @@ func (k *Kept) Fill(f *market.Fill) {
 			k.seen = &o.Seen
 		}
 	}
-	k.seen.Fill(k.did(), f)
+	return k.seen.Fill(k.did(), f)
 }
 
 // Complete takes in a trade that was completed.

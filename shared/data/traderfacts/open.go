@@ -68,13 +68,15 @@ func (o *Open) close() map[int64]market.FactsByHour {
 	return days
 }
 
-// AppendOpen appends the open row: what is folded on with first, then the coins, what was done
-// before, and the hours as [Append] has them.
+// AppendOpen appends the open row: what is folded on with first, the builders in it, then the coins, what
+// was done before, and the hours as [Append] has them.
 func AppendOpen(b []byte, o *Open) []byte {
 	w := writer{Writer: packed.Writer{B: append(b, version)}}
 	first := o.first()
 	w.Int(first, o.Since, o.LastOrder.Time, o.LastOrder.Seq, o.LastOrder.Tid)
 	w.seen(first, &o.Seen)
+	w.listBuilders(o.Hours, o.Before.Via, o.Seen.Builders)
+	w.seenBuilders(o.Seen.Builders)
 	w.list(o.Hours, o.Before.Coins)
 	w.facts(0, &o.Before)
 	w.hours(first, o.Hours)
@@ -94,13 +96,21 @@ func DecodeOpen(b []byte) (Open, error) {
 	return o, nil
 }
 
+// HasBuilders reports whether an open row has what builders routed: one that was written before that was
+// known has not, and is to be made again.
+func HasBuilders(row []byte) bool { return len(row) > 0 && row[0] != withoutBuilders }
+
 // open reads what is folded on with, and from when on days are open, ms.
 func (r *reader) open() (o Open, first int64) {
-	r.Check(r.Byte() == version)
+	r.begin()
 	first, o.Since = r.Int(), r.Int()
 	r.Check(first >= 0 && first <= market.MaxTime && first%dayMs == 0)
 	o.LastOrder = market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}
 	o.Seen = r.seen(first)
+	if r.version != withoutBuilders {
+		r.listBuilders()
+		o.Seen.Builders = r.seenBuilders()
+	}
 	return o, first
 }
 

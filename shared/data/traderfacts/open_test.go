@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/data/internal/datasettest"
+	"quotary/shared/data/internal/packed"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
@@ -28,7 +29,7 @@ type event struct {
 }
 
 // drawEvents draws what an account did, each thing told up to a day late: the orders that were
-// filled in their order, and so the fills of an order. Nothing is routed.
+// filled in their order, and so the fills of an order. Nothing is routed by it.
 func drawEvents(t *rapid.T) (list []event, want market.FactsByHour) {
 	did := markettest.DidAtMost(15, rapid.Int64Range(first, first+days*dayMs-1)).Draw(t, "did")
 	did.Routed, did.Placed = nil, nil
@@ -236,5 +237,54 @@ func TestOrdersCountInTheirOrder(t *testing.T) {
 	row := bytes.Clone(k.Stored())
 	if again := must.Get(Keep(row))(t); again.Order(&market.OrderStatus{Time: first + 1, Oid: 8, Status: "filled"}) {
 		t.Error("it was counted again")
+	}
+}
+
+// TestRowsOfBeforeBuildersWereKnownAreRead, and are told from others.
+func TestRowsOfBeforeBuildersWereKnownAreRead(t *testing.T) {
+	t.Parallel()
+	k := new(Kept)
+	for n := range int64(3) {
+		k.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: first + n, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: n})
+	}
+	_, row := k.Rows("0xaa")
+	want, w := must.Get(DecodeOpen(row.Extra))(t), writer{Writer: packed.Writer{B: []byte{withoutBuilders}}}
+	w.Int(want.first(), want.Since, want.LastOrder.Time, want.LastOrder.Seq, want.LastOrder.Tid)
+	w.Length(3)
+	for n := range int64(3) {
+		w.Int(min(n, 1), [...]int64{dayMs, 1, 1}[n]) // an order, and when it was filled, behind the one before
+		w.Bool(false)
+	}
+	w.list(want.Hours, nil)
+	w.facts(0, &want.Before)
+	w.hours(want.first(), want.Hours)
+	if diff := gocmp.Diff(want, must.Get(DecodeOpen(w.B))(t), equal); diff != "" {
+		t.Errorf("(-now +of before):\n%s", diff)
+	}
+	if HasBuilders(w.B) || !HasBuilders(row.Extra) {
+		t.Error("the row of before has builders, or the one of now has none")
+	}
+	day := writer{Writer: packed.Writer{B: []byte{withoutBuilders}}}
+	day.list(want.Hours, nil)
+	day.hours(first, want.Hours)
+	if diff := gocmp.Diff(want.Hours, must.Get(Decode(store.Point{Time: At("", first).Time, Extra: day.B}))(t), equal); diff != "" {
+		t.Errorf("of a day (-now +of before):\n%s", diff)
+	}
+}
+
+// TestNoMoreBuildersCountThanARowHasRoomFor, whatever a made-up upstream says.
+func TestNoMoreBuildersCountThanARowHasRoomFor(t *testing.T) {
+	t.Parallel()
+	k, counted := new(Kept), 0
+	for n := range int64(48 * 200) {
+		by := market.AddressOf([20]byte{18: byte(n % 200), 19: 1})
+		if k.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: first + n/200*hourMs, Px: "61234.5", Sz: "1.25", ClosedPnl: "0", Fee: "12.345678", FeeToken: "USDC", Tid: 1, Oid: n, Builder: by, BuilderFee: "1.234567"}) {
+			counted++
+		}
+	}
+	_, row := k.Rows("0xaa")
+	o := must.Get(DecodeOpen(row.Extra))(t)
+	if all := o.AllTime(); len(all.Via) != market.MostBuilders || counted != 48*market.MostBuilders || len(row.Extra) > 128<<10 {
+		t.Errorf("%d builders of %d fills in %d bytes", len(all.Via), counted, len(row.Extra))
 	}
 }

@@ -20,7 +20,7 @@ const first = markettest.Base / dayMs * dayMs
 // did draws what an account did in three days, but for the orders that it placed.
 func did() *rapid.Generator[market.FactsByHour] {
 	return rapid.Map(markettest.DidAtMost(12, rapid.Int64Range(first, first+3*dayMs-1)), func(d markettest.Deeds) market.FactsByHour {
-		d.Placed = nil
+		d.Placed, d.Routed = nil, nil
 		return d.Facts()
 	})
 }
@@ -75,7 +75,7 @@ func BenchmarkRow(b *testing.B) {
 	for n := range int64(12) {
 		ms := first + dayMs + n*2*hourMs
 		for i := range int64(20) {
-			hours.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: ms + i, Px: "61234.5", Sz: "0.015", ClosedPnl: "12.5", Fee: "0.413", FeeToken: "USDC", Tid: i + 1, Oid: 100*n + i/3, Crossed: i%2 == 0}, new(market.OrderSeen))
+			hours.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: ms + i, Px: "61234.5", Sz: "0.015", ClosedPnl: "12.5", Fee: "0.413", FeeToken: "USDC", Tid: i + 1, Oid: 100*n + i/3, Crossed: i%2 == 0}, new(market.OrderSeen), nil)
 		}
 		hours.Complete(&market.CompletedTrade{Coin: "BTC", Long: true, Start: ms - 60_000, End: ms + 3, Tid: 7, Leverage: 20, Pnl: market.DecimalFromInt(12), MaxValue: market.DecimalFromInt(1500), OpenOrders: 1, CloseOrders: 1})
 	}

@@ -1,8 +1,6 @@
 package markettest
 
 import (
-	"strconv"
-
 	"pgregory.net/rapid"
 
 	"quotary/shared/market"
@@ -21,17 +19,26 @@ type Deeds struct {
 // doer is the account whose deeds are drawn.
 const doer = "0x00000000000000000000000000000000000000aa"
 
+// Builders are those of the orders of the account whose deeds are drawn; a third has none.
+var Builders = [...]string{"", "0x0700000000000000000000000000000000000001", "0x0e00000000000000000000000000000000000002"}
+
 // DidAtMost draws what an account did at some times, ms, of everything so many times at most. Few
 // orders have many fills.
 func DidAtMost(most int, times *rapid.Generator[int64]) *rapid.Generator[Deeds] {
 	list := rapid.IntRange(0, most)
 	return rapid.Custom(func(t *rapid.T) (d Deeds) {
 		for range list.Draw(t, "fills") {
-			d.Fills = append(d.Fills, fillOf(doer, times).Draw(t, "fill"))
+			f := fillOf(doer, times).Draw(t, "fill")
+			if f.Builder = Builders[f.Oid%3]; rapid.IntRange(0, 3).Draw(t, "without its builder") == 0 {
+				f.Builder, f.BuilderFee = "", ""
+			}
+			d.Fills = append(d.Fills, f)
 		}
 		for range list.Draw(t, "routed") {
 			trader := rapid.SampledFrom([]string{"0xb1", "0xb2", "0xb3"}).Draw(t, "trader")
-			d.Routed = append(d.Routed, fillOf(trader, times).Draw(t, "routed fill"))
+			f := fillOf(trader, times).Draw(t, "routed fill")
+			f.Builder = doer
+			d.Routed = append(d.Routed, f)
 		}
 		for range list.Draw(t, "trades") {
 			d.Trades = append(d.Trades, tradeOf(times).Draw(t, "trade"))
@@ -89,19 +96,22 @@ func tradeOf(times *rapid.Generator[int64]) *rapid.Generator[market.CompletedTra
 	})
 }
 
-// Seen is what is known of orders and traders, so that each counts once.
+// Seen is what is known of orders and builders, so that each counts once.
 type Seen struct {
-	orders          map[int64]*market.OrderSeen
-	routed, traders map[string]*market.HoursSeen
+	orders   map[int64]*market.OrderSeen
+	builders map[string]*market.HoursSeen
 }
 
 // NewSeen knows none.
 func NewSeen() *Seen {
-	return &Seen{map[int64]*market.OrderSeen{}, map[string]*market.HoursSeen{}, map[string]*market.HoursSeen{}}
+	return &Seen{map[int64]*market.OrderSeen{}, map[string]*market.HoursSeen{}}
 }
 
 // Order is what is known of an order of the account.
 func (s *Seen) Order(oid int64) *market.OrderSeen { return of(s.orders, oid) }
+
+// Builder is what is known of a builder of the account.
+func (s *Seen) Builder(address string) *market.HoursSeen { return of(s.builders, address) }
 
 func of[K comparable, V any](m map[K]*V, key K) *V {
 	if m[key] == nil {
@@ -110,17 +120,11 @@ func of[K comparable, V any](m map[K]*V, key K) *V {
 	return m[key]
 }
 
-// Each are the events one by one: each adds itself to what is known.
+// Each are the events of the account one by one: each adds itself to what is known.
 func (d *Deeds) Each() (list []func(market.FactsByHour, *Seen)) {
 	for i := range d.Fills {
 		f := &d.Fills[i]
-		list = append(list, func(h market.FactsByHour, s *Seen) { h.Fill(f, s.Order(f.Oid)) })
-	}
-	for i := range d.Routed {
-		f := &d.Routed[i]
-		list = append(list, func(h market.FactsByHour, s *Seen) {
-			h.Routed(f, of(s.routed, f.Address+"#"+strconv.FormatInt(f.Oid, 10)), of(s.traders, f.Address))
-		})
+		list = append(list, func(h market.FactsByHour, s *Seen) { h.Fill(f, s.Order(f.Oid), s.Builder(f.Builder)) })
 	}
 	for i := range d.Trades {
 		list = append(list, func(h market.FactsByHour, _ *Seen) { h.Complete(&d.Trades[i]) })
@@ -145,7 +149,29 @@ func (d *Deeds) Facts() market.FactsByHour {
 	for _, event := range d.Each() {
 		event(h, s)
 	}
+	d.route(h)
 	return h
+}
+
+// route adds what the account routed to its hours: what was done by way of it by those whose fills it
+// routed.
+func (d *Deeds) route(h market.FactsByHour) {
+	did, seen := map[string]market.FactsByHour{}, map[string]*Seen{}
+	for i := range d.Routed {
+		f := &d.Routed[i]
+		if did[f.Address] == nil {
+			did[f.Address], seen[f.Address] = market.FactsByHour{}, NewSeen()
+		}
+		s := seen[f.Address]
+		did[f.Address].Fill(f, s.Order(f.Oid), s.Builder(f.Builder))
+	}
+	for _, hours := range did {
+		for hour, f := range hours {
+			for i := range f.Via {
+				h.Merge(market.FactsByHour{hour: {Routed: f.Via[i].RoutedFacts}})
+			}
+		}
+	}
 }
 
 // Within are the deeds from one time on and before another, ms.

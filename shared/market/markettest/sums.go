@@ -20,7 +20,7 @@ func (d *Deeds) Sum(t rapid.TB) (f market.Facts) {
 		}
 		orders[of][what] = true
 	}
-	coins := map[string]bool{}
+	coins, via := map[string]bool{}, map[string][]market.Fill{}
 	for i := range d.Fills {
 		one := &d.Fills[i]
 		value, pnl := one.Notional(), decimal(t, one.ClosedPnl)
@@ -46,21 +46,16 @@ func (d *Deeds) Sum(t rapid.TB) (f market.Facts) {
 		}
 		side.Count, side.Value, side.Fee = side.Count+1, side.Value.Add(value), side.Fee.Add(paid(t, one))
 		once(&of.Orders, one.Oid)
+		if one.Builder != "" {
+			via[one.Builder] = append(via[one.Builder], *one)
+		}
+	}
+	for _, builder := range slices.Sorted(maps.Keys(via)) {
+		id, _ := market.ParseAccount(builder)
+		f.Via = append(f.Via, market.Via{Builder: id, RoutedFacts: routed(t, via[builder])})
 	}
 	f.Coins = slices.Sorted(maps.Keys(coins))
-	for i := range d.Routed {
-		one := &d.Routed[i]
-		if one.Tid == 0 {
-			continue
-		}
-		r := &f.Routed
-		r.Value, r.Fee = r.Value.Add(one.Notional()), r.Fee.Add(paid(t, one))
-		if one.BuilderFee != "" {
-			r.BuilderFee = r.BuilderFee.Add(decimal(t, one.BuilderFee))
-		}
-		once(&r.Traders, one.Address)
-		once(&r.Orders, [2]any{one.Address, one.Oid})
-	}
+	f.Routed = routed(t, d.Routed)
 	for of, things := range orders {
 		of.First = int64(len(things))
 	}
@@ -79,6 +74,25 @@ func (d *Deeds) Sum(t rapid.TB) (f market.Facts) {
 	}
 	f.Closed = closed(d.Trades)
 	return f
+}
+
+// routed is what a plain loop over the fills of one builder comes to.
+func routed(t rapid.TB, fills []market.Fill) (r market.RoutedFacts) {
+	t.Helper()
+	traders, orders := map[string]bool{}, map[[2]any]bool{}
+	for i := range fills {
+		one := &fills[i]
+		if one.Tid == 0 {
+			continue
+		}
+		r.Value, r.Fee = r.Value.Add(one.Notional()), r.Fee.Add(paid(t, one))
+		if one.BuilderFee != "" {
+			r.BuilderFee = r.BuilderFee.Add(decimal(t, one.BuilderFee))
+		}
+		traders[one.Address], orders[[2]any{one.Address, one.Oid}] = true, true
+	}
+	r.Traders.First, r.Orders.First = int64(len(traders)), int64(len(orders))
+	return r
 }
 
 func paid(t rapid.TB, f *market.Fill) market.Decimal {
