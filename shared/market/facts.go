@@ -98,6 +98,11 @@ func (r *RoutedFacts) Merge(o *RoutedFacts) {
 	r.Value, r.Fee, r.BuilderFee = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee)
 }
 
+// Negated is what takes the fills away again where it is merged. It shares nothing with r.
+func (r *RoutedFacts) Negated() RoutedFacts {
+	return RoutedFacts{Traders: *r.Traders.negated(), Orders: *r.Orders.negated(), Value: r.Value.Neg(), Fee: r.Fee.Neg(), BuilderFee: r.BuilderFee.Neg()}
+}
+
 // LiquidatedFacts are what positions of one direction come to that were closed by force, as
 // [LiquidationOf] tells.
 type LiquidatedFacts struct {

@@ -114,7 +114,7 @@ var Groups = []Group{
 	{"perp fills", "Fills of perpetuals"},
 	{"all orders", "Statuses of orders, from when on they are kept"},
 	{"filled orders", "Statuses of orders, from when on they are kept"},
-	{"builders", "Fills of other accounts that name the address as their builder"},
+	{"builders", "Fills of accounts that name the address as their builder; of each account those of its first 50 builders"},
 	{"liquidation", "Fills of perpetuals that liquidated or deleveraged the account"},
 	{"net flows", "Ledger updates, as net-flow has them"},
 	{"account snapshot", "Balances and positions at the marks, as traders/accounts has them"},
@@ -128,7 +128,7 @@ var Groups = []Group{
 // Figure is the figure of a trader over a period, in units; known is false where it is not known.
 // Of a field that is not bound to periods the period is without a meaning.
 func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
-	if f.value == nil || f.Missing != "" {
+	if f.value == nil {
 		return 0, false
 	}
 	v, known := f.value(t, p)
@@ -266,14 +266,6 @@ func group[Of any](name string, periods []Period, pick func(*Trader, Period) *Of
 				return r.value(of)
 			},
 		}
-	}
-	return fields
-}
-
-// without are fields whose source is missing.
-func without(source string, fields []Field) []Field {
-	for i := range fields {
-		fields[i].Missing = source
 	}
 	return fields
 }

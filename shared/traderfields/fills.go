@@ -60,15 +60,14 @@ func lastAt(o *market.OrderTimes) (decimal, bool) {
 
 type routed = market.RoutedFacts
 
-// builderFields are about what an account routed for others as a builder. They are not known of anybody while
-// nothing sums it up: a fill is folded into what its own account did.
-var builderFields = without("what each builder routed", group("builders", Periods, did(func(f *market.Facts) *routed { return &f.Routed }),
+// builderFields are about what an account routed for others as a builder.
+var builderFields = group("builders", Periods, did(func(f *market.Facts) *routed { return &f.Routed }),
 	row[routed]{"fbTraders", Count, Distinct, "Number of accounts with fills in the period that the address routed as their builder, each once.", func(r *routed) (decimal, bool) { return number(r.Traders.First) }},
 	row[routed]{"fbOrdersCount", Count, Distinct, "Number of orders with such fills, each once.", func(r *routed) (decimal, bool) { return number(r.Orders.First) }},
 	row[routed]{"fbTradeAmount", Money, Sum, "Sum of price × size of such fills, in US dollars.", func(r *routed) (decimal, bool) { return known(r.Value) }},
 	row[routed]{"fbFee", Money, Sum, "Sum of the fees of such fills, the builder's part in them, in US dollars.", func(r *routed) (decimal, bool) { return known(r.Fee) }},
 	row[routed]{"fbBuilderFee", Money, Sum, "Sum of the builder's part of these fees, in US dollars, of the fills of which it is known.", func(r *routed) (decimal, bool) { return known(r.BuilderFee) }},
-))
+)
 
 // liquidationFields are about positions in perpetuals that were closed by force, deleveraging among
 // it, as the liquidations of an address have them.

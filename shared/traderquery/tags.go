@@ -64,6 +64,7 @@ var Tags = []Tag{
 	tag("role", "Market Maker", "做市商", "tpMakerValRatio30d >= 0.9, tpFilledVal30d >= 10000000"),
 	tag("role", "Rebate Earner", "返佣赚取者", "tpMakerFee30d < 0"),
 	tag("role", "Taker", "主动成交者", "tpMakerValRatio30d <= 0.1, tpFills30d >= 100"),
+	tag("role", "Builder", "构建者", "fbTraders30d >= 1"),
 	tag("role", "Spot Holder", "现货持有者", "snapSpotValue >= 100000"),
 }
 

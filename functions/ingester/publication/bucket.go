@@ -37,8 +37,12 @@ const requestTimeout = time.Minute
 
 // Create implements [Store].
 func (b *Bucket) Create(ctx context.Context, key string, file []byte) error {
+	kind := "application/vnd.apache.parquet"
+	if !strings.HasSuffix(key, suffix) {
+		kind = "application/octet-stream"
+	}
 	return objects.Create(ctx, b.Objects, &s3.PutObjectInput{
-		Bucket: &b.Name, Key: &key, Body: bytes.NewReader(file), ContentType: aws.String("application/vnd.apache.parquet"),
+		Bucket: &b.Name, Key: &key, Body: bytes.NewReader(file), ContentType: &kind,
 	}, requestTimeout)
 }
 

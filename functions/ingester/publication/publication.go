@@ -36,6 +36,7 @@ const (
 
 const (
 	suffix    = ".parquet" // of the keys of files
+	beside    = "beside"   // what the key of the object ends with that goes with a version
 	mostTries = 10         // to find a version of which there is no file yet
 )
 
@@ -77,6 +78,8 @@ type Change struct {
 	Hot  *tablefile.Part // the rows of the hot tier, all of them
 	Left *tablefile.Part // rows of others that have changed, those that have left the hot tier among them; nil for none
 	Cold bool            // whether the cold tier is made again, of what it was, the overlay and Left
+
+	Beside []byte // the object that goes with the version; nil for the one of the last
 }
 
 // Publish publishes the next version. It takes each column of all cold rows into memory in turn where
@@ -86,9 +89,9 @@ func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, 
 	if err != nil {
 		return last, fmt.Errorf("read the manifest: %w", err)
 	}
-	next := tablefile.Manifest{Version: max(p.Now().UnixMilli(), last.Version+1)}
+	next := tablefile.Manifest{Version: max(p.Now().UnixMilli(), last.Version+1), Beside: last.Beside}
 	for try := 0; ; try++ {
-		if next.Files, err = p.write(ctx, &c, last.Files, next.Version); !errors.Is(err, objects.ErrExists) || try == mostTries {
+		if err = p.write(ctx, &c, last.Files, &next); !errors.Is(err, objects.ErrExists) || try == mostTries {
 			break
 		}
 		next.Version++ // of one that ended before its manifest, while the clock stood behind
@@ -96,7 +99,7 @@ func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, 
 	if err != nil {
 		return last, fmt.Errorf("publish version %d: %w", next.Version, err)
 	}
-	next.Left = Left(last.Left, last.Files, next.Files, next.Version, next.Version-p.Keep.Milliseconds())
+	next.Left = Left(last.Left, last.All(), next.All(), next.Version, next.Version-p.Keep.Milliseconds())
 	if err := p.Store.Replace(ctx, next); err != nil {
 		return last, fmt.Errorf("publish version %d: %w", next.Version, err)
 	}
@@ -106,9 +109,9 @@ func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, 
 	return next, nil
 }
 
-// write writes the files of a version, and returns all that it is made of.
-func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named, version int64) (files []tablefile.Named, err error) {
-	cold, overlay := OfTier(last, Cold), OfTier(last, Overlay)
+// write writes the files of a version, and names all that it is made of.
+func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named, next *tablefile.Manifest) (err error) {
+	cold, overlay, version := OfTier(last, Cold), OfTier(last, Overlay), next.Version
 	hot := make(map[table.Address]bool, len(c.Hot.Addresses))
 	for _, a := range c.Hot.Addresses {
 		hot[a] = true
@@ -122,10 +125,22 @@ func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named
 		overlay, err = p.merge(ctx, Overlay, version, overlay, c.Left, isHot)
 	}
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if c.Beside != nil {
+		next.Beside = tablefile.Named{Key: p.key(version, beside), Bytes: int64(len(c.Beside))}
+		if err := p.Store.Create(ctx, next.Beside.Key, c.Beside); err != nil {
+			return err
+		}
 	}
 	named, err := p.create(ctx, Hot, version, c.Hot)
-	return slices.Concat(cold, overlay, named), err
+	next.Files = slices.Concat(cold, overlay, named)
+	return err
+}
+
+// key is that of an object of a version.
+func (p *Publisher) key(version int64, name string) string {
+	return p.Prefix + strconv.FormatInt(version, 10) + "-" + name
 }
 
 // merge writes what files and a part come to as one file, without the hot rows; none where nothing is left.
@@ -152,7 +167,7 @@ func (p *Publisher) create(ctx context.Context, tier string, version int64, part
 	if err != nil {
 		return nil, fmt.Errorf("make a file of the tier %s: %w", tier, err)
 	}
-	key := p.Prefix + strconv.FormatInt(version, 10) + "-" + tier + suffix
+	key := p.key(version, tier+suffix)
 	if err := p.Store.Create(ctx, key, body); err != nil {
 		return nil, err
 	}
@@ -169,7 +184,7 @@ func (p *Publisher) tidy(ctx context.Context, m tablefile.Manifest) error {
 	if err := p.Store.List(ctx, keys); err != nil {
 		return fmt.Errorf("list its files: %w", err)
 	}
-	return Tidy(ctx, p.Store, p.Prefix, m.Version-p.Keep.Milliseconds(), m.Files, m.Left)
+	return Tidy(ctx, p.Store, p.Prefix, m.Version-p.Keep.Milliseconds(), m.All(), m.Left)
 }
 
 // Left are the files that versions have named up to the one before next, of a time in ms, and next does

@@ -151,6 +151,7 @@ type world struct {
 	now       time.Time
 	want      map[table.Address]trader // of the newest version
 	hot       map[table.Address]bool
+	beside    string
 	versions  int
 }
 
@@ -180,7 +181,27 @@ func (w *world) next(t *rapid.T) (c publication.Change, want map[table.Address]t
 			left[a] = row
 		}
 	}
-	return publication.Change{Hot: partOf(hotRows), Left: partOf(left), Cold: rapid.IntRange(0, 3).Draw(t, "cold") == 0}, want, hot
+	c = publication.Change{Hot: partOf(hotRows), Left: partOf(left), Cold: rapid.IntRange(0, 3).Draw(t, "cold") == 0}
+	if rapid.Bool().Draw(t, "what is beside changes") {
+		c.Beside = fmt.Append(nil, "beside ", w.versions)
+	}
+	return c, want, hot
+}
+
+// published has a change be that of the newest version.
+func (w *world) published(c *publication.Change, want map[table.Address]trader, hot map[table.Address]bool) {
+	if w.want, w.hot = want, hot; c.Beside != nil {
+		w.beside = string(c.Beside)
+	}
+}
+
+// checkBeside holds what is beside the newest version to what was last put there.
+func checkBeside(t *rapid.T, w *world) {
+	t.Helper()
+	of := w.newest.Beside
+	if body := string(w.files[of.Key]); body != w.beside || of.Bytes != int64(len(body)) {
+		t.Fatalf("beside version %d is %q of %d bytes, want %q", w.newest.Version, body, of.Bytes, w.beside)
+	}
 }
 
 func (w *world) publish(t *rapid.T) {
@@ -189,7 +210,8 @@ func (w *world) publish(t *rapid.T) {
 	if _, err := w.publisher.Publish(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	w.want, w.hot = want, hot
+	w.published(&c, want, hot)
+	checkBeside(t, w)
 }
 
 // check compares a version with what it should be.
@@ -296,7 +318,7 @@ func TestWhoReadsTheListSeesAWholeVersionAtAnyTime(t *testing.T) {
 				}
 			}
 			must.Get(w.publisher.Publish(t.Context(), c))(t)
-			w.want, w.hot = want, hot
+			w.published(&c, want, hot)
 		}
 	})
 }
@@ -314,11 +336,12 @@ func TestAPublicationThatIsKilledLeavesTheTableWhole(t *testing.T) {
 		before := w.newest.Version
 		_, err := w.publisher.Publish(t.Context(), c)
 		if w.newest.Version > before {
-			w.want, w.hot = want, hot
+			w.published(&c, want, hot)
 		} else if err == nil {
 			t.Fatal("it says that it was published")
 		}
 		check(t, w, w.newest, w.want)
+		checkBeside(t, w)
 		checkList(t, w, had, w.want)
 		w.left = 1 << 30
 		for range 3 {
@@ -331,7 +354,7 @@ func TestAPublicationThatIsKilledLeavesTheTableWhole(t *testing.T) {
 			w.publish(t)
 		}
 		keep := map[string]bool{}
-		for _, f := range w.newest.Files {
+		for _, f := range w.newest.All() {
 			keep[f.Key] = true
 		}
 		for _, l := range w.newest.Left {

@@ -11,6 +11,7 @@ import (
 	"quotary/functions/ingester/objects"
 	"quotary/functions/ingester/publication"
 	"quotary/shared/data/accountchanges"
+	"quotary/shared/data/routes"
 	"quotary/shared/data/traderfacts"
 	"quotary/shared/data/traderhistory"
 	"quotary/shared/market"
@@ -54,7 +55,7 @@ func openHistory(ctx context.Context, bucket *publication.Bucket, now time.Time,
 	if h.next, err = traderhistory.Newest.Load(ctx, bucket.Views); err != nil {
 		return nil, fmt.Errorf("read the history that was published last: %w", err)
 	}
-	h.before, h.today = traderhistory.Files(h.next.Units), market.Day1.StartMs(now.UnixMilli())
+	h.before, h.today = traderhistory.All(h.next.Units), market.Day1.StartMs(now.UnixMilli())
 	h.version = max(now.UnixMilli(), h.next.Version+1)
 	return h, nil
 }
@@ -121,7 +122,7 @@ func (h *history) writeWorth(ctx context.Context) error {
 	if len(part.Addresses) == 0 {
 		return nil
 	}
-	return h.put(ctx, h.today, traderhistory.Moment, part)
+	return h.put(ctx, h.today, traderhistory.Moment, part, nil)
 }
 
 // undone reports of an hour whether an account has done nothing in it that may have done something.
@@ -152,8 +153,37 @@ func (h *history) replace(ctx context.Context, hour int64) error {
 	if err != nil {
 		return fmt.Errorf("merge what was done: %w", err)
 	}
+	routed, err := h.routes(ctx, hour)
+	if err != nil {
+		return err
+	}
 	h.touched[hour] = true
-	return h.put(ctx, hour, traderhistory.Hour, part)
+	return h.put(ctx, hour, traderhistory.Hour, traderhistory.Routed(part, routed), routed)
+}
+
+// routes is what builders routed in an hour, by what is known now.
+func (h *history) routes(ctx context.Context, hour int64) (known *routes.Routes, err error) {
+	known = routes.New(1)
+	if at, ok := h.next.Find(hour, traderhistory.Hour); ok && h.next.Units[at].Routes > 0 {
+		named := h.next.Units[at].NamedRoutes()
+		body, err := h.bucket.Range(ctx, named.Key, 0, named.Bytes)
+		if err == nil {
+			known, err = routes.Decode(body, 1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read what builders routed in the hour: %w", err)
+		}
+	}
+	undone := h.undone(hour)
+	for _, a := range known.Traders() {
+		if undone(a) {
+			known.Set(a, nil)
+		}
+	}
+	for _, did := range h.deeds[hour] {
+		known.Set(did.Address, did.Facts.Via)
+	}
+	return known, nil
 }
 
 // correct replaces the files of hours that have rows of accounts which did nothing in them, as is known
@@ -200,9 +230,9 @@ func (h *history) open(ctx context.Context, from, hours int64) ([]*tablefile.Fil
 	return publication.Open(ctx, h.bucket, []tablefile.Named{h.next.Units[at].Named()})
 }
 
-// put writes a file, and names it in place of the one of its time. What a process that ended before its
+// put writes a file and the routes beside it (nil is none), and names them in place of those of its time. What a process that ended before its
 // manifest has left under the same name is not touched: the version is another then.
-func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Part) error {
+func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Part, beside *routes.Routes) error {
 	of := *part
 	of.Version, of.Tier = h.version, tiers[hours]
 	columns := traderhistory.Columns()
@@ -214,8 +244,19 @@ func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Pa
 		return fmt.Errorf("make the file of %s: %w", time.UnixMilli(from).UTC(), err)
 	}
 	u := traderhistory.Unit{From: from, Hours: hours, Version: h.version, Bytes: int64(len(body))}
+	var routed []byte
+	if beside != nil && len(beside.Traders()) > 0 {
+		routed = beside.Encode()
+		u.Routes = int64(len(routed))
+	}
 	for {
-		err := h.bucket.Create(ctx, u.Named().Key, body)
+		err := error(nil)
+		if routed != nil {
+			err = h.bucket.Create(ctx, u.NamedRoutes().Key, routed)
+		}
+		if err == nil {
+			err = h.bucket.Create(ctx, u.Named().Key, body)
+		}
 		if err == nil {
 			break
 		}
@@ -248,7 +289,7 @@ func (h *history) sum(ctx context.Context, from, hours, of int64) error {
 	if err != nil {
 		return err
 	}
-	return h.put(ctx, from, hours, part)
+	return h.put(ctx, from, hours, part, nil)
 }
 
 // publish writes the files that are to be replaced, and then the manifest. now is in the hour that runs.
@@ -273,7 +314,7 @@ func (h *history) publish(ctx context.Context, now time.Time) error {
 	}
 	oldest := now.Add(-keepHistory).UnixMilli()
 	h.next.Units = slices.DeleteFunc(h.next.Units, func(u traderhistory.Unit) bool { return u.To() < oldest })
-	h.next.Left = publication.Left(h.next.Left, h.before, traderhistory.Files(h.next.Units), h.version, h.version-keep.Milliseconds())
+	h.next.Left = publication.Left(h.next.Left, h.before, traderhistory.All(h.next.Units), h.version, h.version-keep.Milliseconds())
 	h.next.Version = h.version
 	if err := h.bucket.Views.Publish(ctx, traderhistory.Name, traderhistory.Newest.Encode(h.next)); err != nil {
 		return fmt.Errorf("publish the history: %w", err)
@@ -299,5 +340,5 @@ func (h *history) due(hours, now int64) []int64 {
 
 // tidy removes the files that no manifest of the last while has named.
 func (h *history) tidy(ctx context.Context) error {
-	return publication.Tidy(ctx, h.bucket, traderhistory.Prefix, h.version-keep.Milliseconds(), traderhistory.Files(h.next.Units), h.next.Left)
+	return publication.Tidy(ctx, h.bucket, traderhistory.Prefix, h.version-keep.Milliseconds(), traderhistory.All(h.next.Units), h.next.Left)
 }

@@ -33,6 +33,12 @@ func (w *world) windows() *traderwindows.Windows {
 // past is what an account's row is to be made of in a window.
 func (w *world) past(a *account, of traderwindows.Window) *traderfields.Trader {
 	did := rounded(a.did).Within(of.From, of.To)
+	for _, hour := range w.routed(a) {
+		if hour.ms >= of.From && hour.ms < of.To {
+			one := rounded(market.FactsByHour{0: {Routed: hour.did}})[0]
+			did.Add(one)
+		}
+	}
 	stats := market.TraderStats{}
 	for _, hour := range sortedHours(a.worth) {
 		markettest.Valued(&stats, hour, a.worth[hour])
@@ -200,7 +206,7 @@ func (e *ending) DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, o .
 	return e.Objects.DeleteObject(ctx, in, o...)
 }
 
-func TestTheHistoryIsWholeWhereverAPublicationEnds(t *testing.T) {
+func TestTheHistoryAndTheTableAreWholeWhereverAPublicationEnds(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for n := range 3 {
@@ -222,6 +228,10 @@ func TestTheHistoryIsWholeWhereverAPublicationEnds(t *testing.T) {
 		w.ms += 3 * 60_000
 		must.Do(t, w.term().Publish(t.Context()))
 		w.compareWindows(r, 1)
+		rows := w.rows()
+		for _, one := range w.accounts {
+			w.has(rows[one.address], w.trader(one), isDone)
+		}
 		w.ms += 50 * 60_000
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"quotary/functions/ingester/publication"
 	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/routes"
 	"quotary/shared/data/traders"
 	"quotary/shared/market"
 	"quotary/shared/store"
@@ -34,6 +34,9 @@ const (
 type published struct {
 	hour int64                         // ms: the one for which all hot rows were made
 	hot  map[table.Address]store.Point // the rows of their states
+
+	routes *routes.Routes  // beside the version
+	beside tablefile.Named // of these
 }
 
 // addresses are a set of accounts.
@@ -60,6 +63,10 @@ func (w *Work) Publish(ctx context.Context) error {
 	if whole { // what took long to be written
 		since = max(0, since-hourMs)
 	}
+	routed, err := w.routes(ctx, &last)
+	if err != nil {
+		return err
+	}
 	wanted, err := w.changed(ctx, since, now, past)
 	if err == nil && whole {
 		err = w.wantMore(ctx, wanted, &last, hour)
@@ -68,26 +75,35 @@ func (w *Work) Publish(ctx context.Context) error {
 		return err
 	}
 	past.postpone(hour, wanted)
-	next := published{hour: hour, hot: map[table.Address]store.Point{}}
+	next := published{hour: hour, hot: map[table.Address]store.Point{}, routes: routed}
 	if !whole {
 		maps.Copy(next.hot, w.last.hot)
 	}
-	rows, err := w.make(ctx, wanted, prices, now.UnixMilli(), next.hot, past)
+	m := making{Work: w, at: prices, ms: now.UnixMilli(), hot: next.hot, past: past, routes: routed, made: addresses{}}
+	rows, err := m.rows(ctx, wanted)
 	if err != nil {
 		return err
+	}
+	if n := routed.Dropped(); n > 0 {
+		w.Logger.Warn("there is no room for what builders routed of some traders: it is missing in the rows of these builders", "traders", n)
 	}
 	change, err := w.change(ctx, rows, &last, next.hot, prices, now.UnixMilli())
 	if err != nil {
 		return err
 	}
 	change.Cold = whole
+	if m.rerouted || last.Beside == (tablefile.Named{}) {
+		change.Beside = routed.Encode()
+	}
 	if err := past.publish(ctx, now); err != nil {
 		return err
 	}
 	if last.Version > 0 || len(change.Hot.Addresses) > 0 || len(change.Left.Addresses) > 0 {
-		if _, err := w.publisher.Publish(ctx, change); err != nil {
+		m, err := w.publisher.Publish(ctx, change)
+		if err != nil {
 			return err
 		}
+		next.beside = m.Beside
 	}
 	if whole {
 		if err := past.tidy(ctx); err != nil {
@@ -98,6 +114,26 @@ func (w *Work) Publish(ctx context.Context) error {
 	w.made.Add(int64(rows.Len()))
 	w.hot.Store(int64(len(next.hot)))
 	return nil
+}
+
+// routes is what builders routed by the last version. Who fails to publish reads it again.
+func (w *Work) routes(ctx context.Context, last *tablefile.Manifest) (*routes.Routes, error) {
+	known := w.last.routes
+	w.last.routes = nil
+	switch {
+	case last.Beside == (tablefile.Named{}):
+		return routes.New(len(traderfields.Periods)), nil
+	case known != nil && w.last.beside == last.Beside:
+		return known, nil
+	}
+	body, err := w.bucket.Range(ctx, last.Beside.Key, 0, last.Beside.Bytes)
+	if err == nil {
+		known, err = routes.Decode(body, len(traderfields.Periods))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what builders routed: %w", err)
+	}
+	return known, nil
 }
 
 // changed are the accounts that have changed since the version of a time, ms; 0 is all that are noted.
@@ -123,7 +159,7 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 	if last.Version == 0 {
 		return nil
 	}
-	all := hour-last.Version > outOfDate.Milliseconds()
+	all := hour-last.Version > outOfDate.Milliseconds() || last.Beside == (tablefile.Named{}) // which is made of all rows
 	for _, tier := range [...]string{publication.Cold, publication.Overlay, publication.Hot} {
 		files, err := publication.Open(ctx, w.bucket, publication.OfTier(last.Files, tier))
 		if err != nil {
@@ -161,32 +197,6 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 		}
 	}
 	return nil
-}
-
-// make makes the rows of accounts, and notes which of them are hot, and which no more. The history takes
-// in what they did.
-func (w *Work) make(ctx context.Context, wanted addresses, at *prices, ms int64, hot map[table.Address]store.Point, past *history) (*traders.Rows, error) {
-	rows := new(traders.Rows)
-	sorted := slices.SortedFunc(maps.Keys(wanted), func(a, b table.Address) int { return slices.Compare(a[:], b[:]) })
-	for some := range slices.Chunk(sorted, atOnce) {
-		read, err := w.read(ctx, some, at, ms, past)
-		if err != nil {
-			return nil, err
-		}
-		list := make([]traders.Trader, len(read))
-		for i := range read {
-			one := &read[i]
-			list[i] = one.Trader
-			delete(hot, one.Address)
-			if one.isHot(ms) {
-				hot[one.Address] = one.state
-			}
-		}
-		if err := rows.Add(list); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
 }
 
 // change is what makes the next version of rows that were made anew, and of who is hot.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/routes"
 	"quotary/shared/data/traderfacts"
 	"quotary/shared/data/traders"
 	"quotary/shared/market"
@@ -66,19 +69,77 @@ func (t *trader) isHot(ms int64) bool {
 		day.Did.Perp.All().Count+day.Did.Spot.All().Count+day.Did.Closed.All().Count+day.Did.Filled.Count > 0)
 }
 
-// read makes the rows of those of some accounts that are known, and has the history take in what they
-// did.
-func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms int64, past *history) ([]trader, error) {
+// making makes the rows of a version.
+type making struct {
+	*Work
+	at       *prices
+	ms       int64                         // as of when
+	hot      map[table.Address]store.Point // it is noted who is, and who no more
+	past     *history                      // takes in what accounts did, once
+	routes   *routes.Routes                // likewise
+	made     addresses
+	rerouted bool // what builders routed has changed
+}
+
+// rows makes the rows of accounts, and then those of the builders that routed something else of them than
+// was known: these are made once more where they were among them.
+func (m *making) rows(ctx context.Context, wanted addresses) (*traders.Rows, error) {
+	rows := new(traders.Rows)
+	for len(wanted) > 0 {
+		sorted := slices.SortedFunc(maps.Keys(wanted), func(a, b table.Address) int { return slices.Compare(a[:], b[:]) })
+		for some := range slices.Chunk(sorted, atOnce) {
+			if err := m.add(ctx, rows, some); err != nil {
+				return nil, err
+			}
+		}
+		wanted = addresses{}
+		for _, b := range m.routes.Changed() {
+			wanted[b], m.rerouted = true, true
+		}
+		rows.Drop(func(a table.Address) bool { return wanted[a] })
+	}
+	return rows, nil
+}
+
+// add adds the rows of those of some accounts that are known.
+func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Address) error {
+	read, err := m.read(ctx, some)
+	if err != nil {
+		return err
+	}
+	list := make([]traders.Trader, len(read))
+	for i := range read {
+		one := &read[i]
+		for n, p := range traderfields.Periods {
+			if w := one.Did[p]; w != nil {
+				w.Did.Routed = m.routes.Of(one.Address, n)
+			}
+		}
+		list[i] = one.Trader
+		delete(m.hot, one.Address)
+		if one.isHot(m.ms) {
+			m.hot[one.Address] = one.state
+		}
+	}
+	for _, a := range some {
+		m.made[a] = true
+	}
+	return rows.Add(list)
+}
+
+// read is what the rows of those of some accounts are made of that are known. What they did is taken in,
+// of accounts that were not made before.
+func (m *making) read(ctx context.Context, some []table.Address) ([]trader, error) {
 	texts, keys := make([]string, len(some)), make([]store.SeriesAt, len(some))
 	for i, a := range some {
 		texts[i] = market.AddressOf(a)
 		keys[i] = accounts.At(texts[i])
 	}
-	states, err := w.Series.Load(ctx, keys)
+	states, err := m.Series.Load(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read the states of accounts: %w", err)
 	}
-	end := market.Hour1.StartMs(ms) + hourMs // of the hour that runs
+	end := market.Hour1.StartMs(m.ms) + hourMs // of the hour that runs
 	var list []trader
 	var known []string
 	for i := range some {
@@ -91,35 +152,52 @@ func (w *Work) read(ctx context.Context, some []table.Address, at *prices, ms in
 		if err != nil {
 			return nil, fmt.Errorf("read the state of %s: %w", known[i], err)
 		}
-		list[i].Holds = at.summary(state, ms)
+		list[i].Holds = m.at.summary(state, m.ms)
 	}
 	i := 0
-	for stats, err := range accountstats.ReadCurves(ctx, w.Series, known) {
+	for stats, err := range accountstats.ReadCurves(ctx, m.Series, known) {
 		if err != nil {
 			return nil, fmt.Errorf("read how accounts trade: %w", err)
 		}
 		if stats.TraderStats != nil {
-			list[i].setWorth(&stats, end-hourMs, ms)
-			past.value(list[i].Address, stats.Curve)
+			list[i].setWorth(&stats, end-hourMs, m.ms)
+			if !m.made[list[i].Address] {
+				m.past.value(list[i].Address, stats.Curve)
+			}
 		}
 		list[i].version = stats.Version
 		i++
 	}
 	i = 0
-	since := func(i int) int64 { return past.from(from(traderfields.Month, end), list[i].Address) }
-	for did, err := range traderfacts.Read(ctx, w.Series, known, since, end) {
+	since := func(i int) int64 { return m.past.from(from(traderfields.Month, end), list[i].Address) }
+	for did, err := range traderfacts.Read(ctx, m.Series, known, since, end) {
 		if err != nil {
 			return nil, fmt.Errorf("read what accounts did: %w", err)
 		}
 		if did.Stored || list[i].didNothing() {
 			list[i].setDid(did, end)
 		}
-		if err := past.add(ctx, list[i].Address, did); err != nil {
+		if err := m.take(ctx, &list[i], did); err != nil {
 			return nil, err
 		}
 		i++
 	}
 	return list, nil
+}
+
+// take takes in what an account did, once.
+func (m *making) take(ctx context.Context, of *trader, did *traderfacts.Did) error {
+	if m.made[of.Address] {
+		return nil
+	}
+	if of.Did != nil {
+		times := make([][]market.Via, len(traderfields.Periods))
+		for n, p := range traderfields.Periods {
+			times[n] = of.Did[p].Did.Via
+		}
+		m.routes.Set(of.Address, times...)
+	}
+	return m.past.add(ctx, of.Address, did)
 }
 
 // from is when a period begins, ms, where the hour that runs ends at a time: so many days of full

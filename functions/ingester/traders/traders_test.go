@@ -107,6 +107,7 @@ func (a *account) trade(ms int64, coin, size string) {
 // do has an account do something in an hour.
 func (a *account) do(seed int, ms int64) {
 	deeds := markettest.DidAtMost(4, rapid.Just(ms)).Example(seed + int(ms/hourMs)%1000)
+	deeds.Routed = nil // that is what the others do by way of it
 	a.did.Merge(deeds.Facts())
 	of := market.MicrosOf(one(fmt.Sprint(ms % 97))).Decimal()
 	a.worth[market.Hour1.StartMs(ms)] = of
@@ -172,6 +173,45 @@ func sortedHours(worth map[int64]market.Decimal) (list []int64) {
 	return list
 }
 
+// did is what an account did from one time on and before another, ms, with what it routed for all.
+func (w *world) did(a *account, from, to int64) market.Window {
+	did := a.did.Within(from, to)
+	for _, hour := range w.routed(a) {
+		if hour.ms >= from && hour.ms < to {
+			did.Add(&market.Facts{Routed: hour.did})
+		}
+	}
+	return did
+}
+
+// routedHour is what a builder routed in an hour.
+type routedHour struct {
+	ms  int64
+	did market.RoutedFacts
+}
+
+// routed is what an account routed as a builder, by a loop over all accounts.
+func (w *world) routed(by *account) (list []routedHour) {
+	sums := map[int64]*market.RoutedFacts{}
+	for _, a := range w.accounts {
+		for ms, f := range a.did {
+			for i := range f.Via {
+				if f.Via[i].Builder != by.address {
+					continue
+				}
+				if sums[ms] == nil {
+					sums[ms] = new(market.RoutedFacts)
+				}
+				sums[ms].Merge(&f.Via[i].RoutedFacts)
+			}
+		}
+	}
+	for ms, did := range sums {
+		list = append(list, routedHour{ms, *did})
+	}
+	return list
+}
+
 // trader is what an account's row is to be made of now.
 func (w *world) trader(a *account) *traderfields.Trader {
 	hour := w.ms - w.ms%hourMs
@@ -188,7 +228,7 @@ func (w *world) trader(a *account) *traderfields.Trader {
 		} else {
 			of.Worth[p] = traderfields.WorthOf(stats.Curve, new(market.VenueCurve), begin, hour)
 		}
-		did := a.did.Within(begin, hour+hourMs)
+		did := w.did(a, begin, hour+hourMs)
 		of.Did[p] = &did
 		if d, known := market.MaxDrawdown(stats.Curve.Between(begin, w.ms).Values(nil, market.ScopePerp)); known {
 			of.Fell[p] = &d
@@ -275,8 +315,8 @@ func TestEveryRowIsWhatItsAccountDidUpToNow(t *testing.T) {
 func TestBetweenHoursHotRowsAreValuedAnewAndOthersStay(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	cold, holds := w.add(false, w.ms-10*dayMs), w.add(true, w.ms-3*dayMs)
-	wakes, closes := w.add(false, w.ms-20*dayMs), w.add(true, w.ms-40*dayMs)
+	cold, wakes := w.add(false, w.ms-10*dayMs), w.add(false, w.ms-20*dayMs)
+	closes, holds := w.add(true, w.ms-40*dayMs), w.add(true, w.ms-3*dayMs)
 	work := w.term()
 	must.Do(t, work.Publish(t.Context()))
 	before, asBefore := w.rows(), map[*account]*traderfields.Trader{}

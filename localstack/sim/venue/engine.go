@@ -99,7 +99,7 @@ func (e *engine) attach() {
 	}
 	e.bld = nil
 	for i := range builders {
-		e.bld = append(e.bld, builderAddr(e.Seed, i))
+		e.bld = append(e.bld, e.builderAddr(i))
 	}
 	e.books = make([]book, len(e.mk))
 	e.trig = make([][]*order, len(e.mk))

@@ -343,8 +343,13 @@ func address(seed, n uint64) string {
 	return "0x" + hex.EncodeToString(h[:20])
 }
 
-// builderAddr is the address of a builder front end.
-func builderAddr(seed uint64, n int) string { return address(seed, 1<<40+uint64(n)) }
+// builderAddr is the address of a builder front end. Those of all but the last trade too.
+func (e *engine) builderAddr(n int) string {
+	if first := vault + 1 + makers; n < builders-1 && first+n < e.Traders {
+		return e.prof[first+n].Addr
+	}
+	return address(e.Seed, 1<<40+uint64(n))
+}
 
 // hash32 derives 32 bytes from two numbers.
 func hash32(a, b uint64) (h [32]byte) {

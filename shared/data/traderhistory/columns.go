@@ -2,6 +2,7 @@ package traderhistory
 
 import (
 	"math"
+	"strings"
 
 	"quotary/shared/market"
 	"quotary/shared/table/tablefile"
@@ -199,6 +200,9 @@ var (
 	firstContinued = len(components)
 	coinsColumn    = len(columns) - 1
 )
+
+// isRouted reports whether a column is of what an account routed as a builder.
+func isRouted(column int) bool { return strings.HasPrefix(columns[column].Name, "routed") }
 
 // Coins is the place of the column of the perpetuals that were traded.
 func Coins() int { return coinsColumn }

@@ -104,16 +104,26 @@ type Unit struct {
 	Hours   int64 `json:"hours"`   // how long it is: [Hour], [Day] or [Week]; [Moment] for what accounts were worth
 	Version int64 `json:"version"` // of the manifest that named it first
 	Bytes   int64 `json:"bytes"`
+	Routes  int64 `json:"routes,omitempty"` // bytes of the object of what builders routed; 0 where there is none
 }
 
 // To is where the time of a file ends, ms.
 func (u *Unit) To() int64 { return u.From + u.Hours*hourMs }
 
-const suffix = ".parquet"
+const (
+	suffix       = ".parquet"
+	routesSuffix = ".routes"
+)
 
 // Named is the file itself.
 func (u *Unit) Named() tablefile.Named {
 	return tablefile.Named{Key: fmt.Sprintf("%s%d-%dh-%d%s", Prefix, u.Version, u.Hours, u.From, suffix), Bytes: u.Bytes}
+}
+
+// NamedRoutes is the object of what builders routed in the hour (package routes, of one time), from which the
+// rows of builders are made anew.
+func (u *Unit) NamedRoutes() tablefile.Named {
+	return tablefile.Named{Key: fmt.Sprintf("%s%d-%dh-%d%s", Prefix, u.Version, u.Hours, u.From, routesSuffix), Bytes: u.Routes}
 }
 
 // Files are the files of units, in their order.
@@ -121,6 +131,17 @@ func Files(units []Unit) []tablefile.Named {
 	named := make([]tablefile.Named, len(units))
 	for i := range units {
 		named[i] = units[i].Named()
+	}
+	return named
+}
+
+// All are the files of units, and the objects beside them.
+func All(units []Unit) []tablefile.Named {
+	named := Files(units)
+	for i := range units {
+		if units[i].Routes > 0 {
+			named = append(named, units[i].NamedRoutes())
+		}
 	}
 	return named
 }

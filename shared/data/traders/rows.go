@@ -12,6 +12,7 @@ import (
 type Rows struct {
 	addresses []table.Address
 	blocks    []rowsBlock
+	dropped   map[int]bool // places of addresses
 }
 
 // rowsBlock is the rows of one call of Add: a block of each column.
@@ -22,9 +23,21 @@ type rowsBlock struct {
 }
 
 // Len is how many rows there are.
-func (r *Rows) Len() int { return len(r.addresses) }
+func (r *Rows) Len() int { return len(r.addresses) - len(r.dropped) }
 
-// Add takes in traders, at most [table.BlockRows] at once, each once in all.
+// Drop drops rows, so that they may be added again.
+func (r *Rows) Drop(which func(table.Address) bool) {
+	for at, a := range r.addresses {
+		if which(a) {
+			if r.dropped == nil {
+				r.dropped = map[int]bool{}
+			}
+			r.dropped[at] = true
+		}
+	}
+}
+
+// Add takes in traders, at most [table.BlockRows] at once, each once in all unless it was dropped.
 func (r *Rows) Add(list []Trader) error {
 	part, b := Part(list), rowsBlock{rows: len(list), figures: make([]table.Block, len(figures)), sets: make([]table.SetBlock, len(columns)-len(figures))}
 	for i := range columns {
@@ -70,7 +83,7 @@ func (r *Rows) Part(take func(table.Address) bool) *tablefile.Part {
 	at := 0
 	for n, b := range r.blocks {
 		for row := range b.rows {
-			if a := r.addresses[at+row]; take == nil || take(a) {
+			if a := r.addresses[at+row]; !r.dropped[at+row] && (take == nil || take(a)) {
 				p.Addresses = append(p.Addresses, a)
 				chosen[n] = append(chosen[n], row)
 			}

@@ -18,6 +18,18 @@ type Manifest struct {
 	Version int64   `json:"version"` // when it was made, ms
 	Files   []Named `json:"files"`
 	Left    []Left  `json:"left,omitempty"` // files of versions before that may still be read
+
+	// Beside is an object that goes with the version for who publishes the next one; it is no part of the
+	// table.
+	Beside Named `json:"beside,omitzero"`
+}
+
+// All are all objects of a version.
+func (m *Manifest) All() []Named {
+	if m.Beside == (Named{}) {
+		return m.Files
+	}
+	return append(slices.Clip(m.Files), m.Beside)
 }
 
 // Named is a file of a manifest. What has once been written under a key is never changed.

@@ -42,7 +42,7 @@ func Unchecked() (names []string) {
 		}
 	}
 	for name := range formulas {
-		if !fields[name] && !slices.ContainsFunc(traderfields.Fields, func(f traderfields.Field) bool { return f.Name == name }) {
+		if !fields[name] {
 			names = append(names, name)
 		}
 	}

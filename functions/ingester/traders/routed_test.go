@@ -1,0 +1,74 @@
+package traders_test
+
+import (
+	"strconv"
+	"testing"
+
+	"quotary/shared/data/traderhistory"
+	"quotary/shared/market"
+	"quotary/shared/service/traderwindows"
+	"quotary/shared/table"
+	"quotary/shared/testing/must"
+	"quotary/shared/traderfields"
+)
+
+// TestWhatABuilderRoutedIsCorrectedWithItsTraders: fills that come late, in an hour that has a file and in one
+// before it, another trader, another builder for what was there, and nothing any more. The first builder does
+// nothing itself, and no more is noted of it than that it is there.
+func TestWhatABuilderRoutedIsCorrectedWithItsTraders(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	builder, other, first, second := w.add(false), w.add(false), w.add(false), w.add(false)
+	hour := w.ms - w.ms%hourMs - 3*hourMs
+	fill := func(ms, oid int64, by *account) market.Fill {
+		return market.Fill{Coin: "BTC", Side: market.Buy, Time: ms + oid, Px: "10", Sz: strconv.FormatInt(oid, 10), Fee: "0.5", FeeToken: "USDC", ClosedPnl: "0", Tid: oid, Oid: oid / 2, Builder: by.state.Address, BuilderFee: "0.25"}
+	}
+	work := w.term()
+	for step, did := range []map[*account][]market.Fill{
+		{first: {fill(hour, 2, builder)}},
+		{first: {fill(hour, 2, builder), fill(hour, 3, builder), fill(hour, 4, builder)}},
+		{first: {fill(hour-hourMs, 5, builder), fill(hour, 2, builder), fill(hour, 4, builder), fill(hour+hourMs, 5, builder)}},
+		{second: {fill(hour, 7, builder), fill(hour, 9, other)}},
+		{first: {fill(hour, 2, other)}},
+		{second: nil, first: {fill(hour-hourMs, 2, builder)}},
+	} {
+		for a, fills := range did {
+			a.did, a.since = market.FactsByHour{}, hour-hourMs
+			orders, builders := map[int64]*market.OrderSeen{}, map[string]*market.HoursSeen{}
+			for i := range fills {
+				f := &fills[i]
+				if orders[f.Oid] == nil {
+					orders[f.Oid] = new(market.OrderSeen)
+				}
+				if builders[f.Builder] == nil {
+					builders[f.Builder] = new(market.HoursSeen)
+				}
+				a.did.Fill(f, orders[f.Oid], builders[f.Builder])
+			}
+			w.store(a)
+		}
+		if step%2 == 1 {
+			work = w.term()
+		}
+		must.Do(t, work.Publish(t.Context()))
+		rows := w.rows()
+		for _, a := range w.accounts {
+			w.has(rows[a.address], w.trader(a), isDone)
+		}
+		fields := asked()
+		for from := hour - 2*hourMs; from <= hour+hourMs; from += hourMs {
+			of := traderwindows.Window{From: from, To: hour + 2*hourMs}
+			for _, row := range must.Get(w.windows().Ask(t.Context(), of, &table.Query{Order: fields[0], Limit: 9}, fields))(t).Rows {
+				a := w.accounts[row.Address[19]]
+				want := w.past(a, of)
+				for i, f := range fields {
+					field := &traderfields.Fields[f]
+					if v, known := field.Figure(want, traderhistory.Period); field.Group == "builders" && (row.Values[i].Value != v || row.Values[i].Known != known) {
+						t.Errorf("step %d: %s of account %d from %d on is %+v, want %d", step, field.Name, row.Address[19], (from-hour)/hourMs, row.Values[i], v)
+					}
+				}
+			}
+		}
+		w.ms += 5 * 60_000
+	}
+}
