@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math/bits"
 	"slices"
 )
 
@@ -21,14 +22,13 @@ func NewSetBlock(rows int, sets map[string][]uint16) (SetBlock, error) {
 	if rows > BlockRows {
 		return SetBlock{}, fmt.Errorf("a block has at most %d rows, not %d", BlockRows, rows)
 	}
-	one := NewBits(BlockRows)
 	for name, list := range sets {
 		for i, row := range list {
 			if int(row) >= rows || i > 0 && row <= list[i-1] {
 				return SetBlock{}, fmt.Errorf("member %d of set %q is row %d of %d", i, name, row, rows)
 			}
 		}
-		b.put(name, membersOf(list), one)
+		b.put(name, membersOf(list))
 	}
 	return b, nil
 }
@@ -63,22 +63,22 @@ func (s SetMaker) Block(rows int) (SetBlock, error) {
 		return SetBlock{}, fmt.Errorf("a block has at most %d rows, not %d", BlockRows, rows)
 	}
 	b := SetBlock{rows: rows, members: make(map[string]members, len(s))}
-	one := NewBits(BlockRows)
 	for name, m := range s {
 		if n := len(m.positions); n > 0 && int(m.positions[n-1]) >= rows {
 			return SetBlock{}, fmt.Errorf("a member of set %q is row %d of %d", name, m.positions[n-1], rows)
 		}
-		b.put(name, *m, one)
+		b.put(name, *m)
 	}
 	return b, nil
 }
 
-// put adds a set, with room for rows.
-func (b *SetBlock) put(name string, m members, room Bits) {
+// put adds a set.
+func (b *SetBlock) put(name string, m members) {
 	b.members[name] = m
-	clear(room)
-	m.addTo(room)
-	b.counts.add(room)
+	for _, row := range m.positions {
+		b.counts.addWord(int(row)/wordBits, 1<<(row%wordBits))
+	}
+	b.counts.add(m.rows)
 }
 
 // Bytes is about what the block takes in memory.
@@ -122,9 +122,11 @@ func (b *SetBlock) Each(f func(name string, rows iter.Seq[int])) {
 					return
 				}
 			}
-			for row := range b.rows {
-				if m.rows != nil && m.rows.Has(row) && !yield(row) {
-					return
+			for w, word := range m.rows {
+				for ; word != 0; word &= word - 1 {
+					if !yield(w*wordBits + bits.TrailingZeros64(word)) {
+						return
+					}
 				}
 			}
 		})
@@ -226,13 +228,18 @@ type counters []Bits
 
 // add counts one more of some rows.
 func (c *counters) add(rows Bits) {
-	for w, carry := range rows {
-		for i := 0; carry != 0; i++ {
-			if i == len(*c) {
-				*c = append(*c, NewBits(BlockRows))
-			}
-			bit := &(*c)[i][w]
-			*bit, carry = *bit^carry, *bit&carry
+	for w, word := range rows {
+		c.addWord(w, word)
+	}
+}
+
+// addWord counts one more of some rows of a word.
+func (c *counters) addWord(w int, carry uint64) {
+	for i := 0; carry != 0; i++ {
+		if i == len(*c) {
+			*c = append(*c, NewBits(BlockRows))
 		}
+		bit := &(*c)[i][w]
+		*bit, carry = *bit^carry, *bit&carry
 	}
 }

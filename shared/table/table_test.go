@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -380,6 +381,15 @@ func TestSetsThatAreMadeInAnyOrderAreThoseOfAList(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("they are not: %d bytes, want %d", got.Bytes(), want.Bytes())
 		}
+		got.Each(func(name string, members iter.Seq[int]) {
+			list := make([]int, 0, len(lists[name]))
+			for _, row := range lists[name] {
+				list = append(list, int(row))
+			}
+			if each := slices.Collect(members); !slices.Equal(each, list) {
+				t.Fatalf("%s has %d members, want %d", name, len(each), len(list))
+			}
+		})
 	})
 	many := table.SetMaker{}
 	for name := range 50_000 {
