@@ -43,6 +43,7 @@ type run struct {
 	DynamoDB string `env:"QUOTARY_DYNAMODB_ENDPOINT" help:"Endpoint of another DynamoDB to use."`
 	Upstream string `env:"QUOTARY_UPSTREAM" default:"simulated" enum:"simulated,hyperliquid,none" help:"Where market data comes from: ${enum}."`
 	Node     string `env:"QUOTARY_NODE" default:"simulated" enum:"simulated,none" help:"Whether the files of a node of the simulated venue are followed, or the hours that it publishes: ${enum}."`
+	Sources  string `env:"QUOTARY_SOURCES" default:"chosen" enum:"chosen,free" help:"Beside the real venue: the sources that are set in the environment, or all that take no money and no key: ${enum}."`
 	Seed     uint64 `env:"QUOTARY_SEED" default:"1" help:"Seed of the simulated venue."`
 	History  int    `env:"QUOTARY_HISTORY_DAYS" default:"14" help:"Days of history that the simulated venue lays down on its first start."`
 	MaxEach  int    `env:"QUOTARY_MAX_INSTANCES" default:"8" help:"Most processes of one function."`
@@ -111,7 +112,7 @@ func (r *run) Run(c *cli) error {
 	fmt.Println("Starting Quotary")
 	running, err := stack.Start(ctx, stack.Config{
 		Port: r.Port, Data: cmp.Or(c.Data, defaultData), Programs: c.Programs, Tools: r.Tools, Progress: os.Stdout,
-		DynamoDB: r.DynamoDB, Upstream: r.Upstream, Node: r.Node, Seed: r.Seed, History: r.History, MaxEach: r.MaxEach,
+		DynamoDB: r.DynamoDB, Upstream: r.Upstream, Node: r.Node, Sources: r.Sources, Seed: r.Seed, History: r.History, MaxEach: r.MaxEach,
 		Ingesters: r.Ingesters, Retention: r.Retention,
 	})
 	if err != nil {

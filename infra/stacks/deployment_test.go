@@ -243,6 +243,7 @@ func TestSettingsThatCannotWorkAreRefusedByName(t *testing.T) {
 		{map[string]any{"athena": "true", "athenaGB": "0"}, "athenaGB"},
 		{map[string]any{"restoredTables": "a/b"}, "restoredTables"},
 		{map[string]any{"retention": "fills=90"}, "retention"},
+		{map[string]any{"sources": "all"}, "sources"},
 		{map[string]any{"localS3": "http://127.0.0.1:1"}, "localDynamoDB"},
 		{map[string]any{"localArchitecture": "x86_64"}, "localDynamoDB"},
 		{map[string]any{"localArchitecture": "amd64"}, "localArchitecture"},
@@ -307,6 +308,7 @@ func TestADevelopmentDeploymentLeavesNothingBehind(t *testing.T) {
 // Also one alone is replaced without a gap: the new one stands by first.
 func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 	d := must.Get(synthesize(filepath.Join(t.TempDir(), "one"), map[string]any{"assets": filepath.Join(filepath.Dir(full.dir), "bin"), "ingesterTasks": "1", "hyperliquidURL": "off", "exchanges": "off", "nodeHosts": "true",
+		"sources": "free", "announcements": "okx",
 		"accounts": "hours", "hoursBucket": "hours-of-a-venue",
 		"newsFeeds": []any{map[string]any{"url": "https://news.example/rss", "language": "en", "source": "Example News"}}}, false))(t)
 	service := d.parts["ingester"].only(t, "AWS::ECS::Service").Properties
@@ -323,6 +325,12 @@ func TestOneIngesterIsReplacedByOneThatStoodBy(t *testing.T) {
 	for part, text := range map[string]string{"ingester": "hours-of-a-venue/node_fills_by_block/hourly/*", "watch": "hours-refused"} {
 		if !strings.Contains(string(d.parts[part].text), text) || strings.Contains(string(full.parts[part].text), text) {
 			t.Errorf("%s is in no template of %s, or in one that reads no hours", text, part)
+		}
+	}
+	// All free sources are followed, but for those that are set otherwise.
+	for text, want := range map[string]bool{"https://api.alternative.me/fng": true, "https://api.coingecko.com/api/v3": true, "binance,bybit,okx": false, "QUOTARY_STOOQ": false} {
+		if strings.Contains(string(d.parts["ingester"].text), text) != want || text != "binance,bybit,okx" && strings.Contains(string(full.parts["ingester"].text), text) {
+			t.Errorf("%s is set, want that %t", text, want)
 		}
 	}
 	// What fills the endpoints of accounts is said, and what it costs where nothing does.

@@ -69,6 +69,9 @@ type Settings struct {
 	FallbackTasks int `context:"fallbackTasks" default:"1"`
 	// Orders says of which orders a node's statuses are kept: filled or all.
 	Orders string `context:"orders" default:"filled"`
+	// Sources says whether all sources are followed that take no money and no key (free), but for those that
+	// are set otherwise, or those alone that are set (chosen).
+	Sources string `context:"sources" default:"chosen"`
 	// domains holds what is set of the ingesters' domains, by the name of the variable
 	// that the program reads: the catalog declares what there is to choose, by the name
 	// that [catalog.Setting] calls Deploy. "off" in place of an address or of names
@@ -150,13 +153,20 @@ func Read(node constructs.Node) (Settings, error) {
 			return s, fmt.Errorf("setting %s: %w, not %q", name, err, text)
 		}
 	}
+	if s.Sources != "chosen" && s.Sources != catalog.SourcesFree {
+		return s, fmt.Errorf("setting sources: must be chosen or %s, not %q", catalog.SourcesFree, s.Sources)
+	}
 	s.domains = map[string]string{}
 	for _, d := range catalog.Domains {
 		for _, of := range d.Settings {
 			if of.Deploy == "" {
 				continue
 			}
-			text, err := value(of.Deploy, of.Deployed)
+			otherwise := of.Deployed
+			if s.Sources == catalog.SourcesFree && of.Free != "" {
+				otherwise = of.Free
+			}
+			text, err := value(of.Deploy, otherwise)
 			if err == nil && text != "" && text != "off" {
 				s.domains[of.Name] = text
 				if of.Check != nil {

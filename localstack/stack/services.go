@@ -178,11 +178,28 @@ func (s *Stack) createTables(ctx context.Context) error {
 	return nil
 }
 
+// freeSources are the settings of the sources that take no money and no key, where these are to be followed, but
+// for those that the environment sets.
+func (s *Stack) freeSources() (env []string) {
+	if s.cfg.Sources != catalog.SourcesFree || s.cfg.Upstream != "hyperliquid" {
+		return nil
+	}
+	for _, d := range catalog.Domains {
+		for _, of := range d.Settings {
+			if _, set := os.LookupEnv(of.Name); !set && of.Free != "" {
+				env = append(env, of.Name+"="+of.Free)
+			}
+		}
+	}
+	return env
+}
+
 // startIngesters runs the ingesters on the venue's feeds, or on none.
 func (s *Stack) startIngesters(ctx context.Context) error {
 	env := s.State.Environment()
 	switch {
 	case !s.simulated():
+		env = append(env, s.freeSources()...)
 	case s.nodeless():
 		env = append(env, catalog.EnvAccounts.Name+"="+catalog.AccountsOfHours, catalog.EnvHoursBucket.Name+"="+hoursBucket, catalog.EnvHoursSince.Name+"="+fmt.Sprintf("%dh", 24*max(1, s.cfg.History)))
 	default:

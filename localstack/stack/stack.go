@@ -39,6 +39,7 @@ type Config struct {
 
 	DynamoDB string // endpoint of another DynamoDB, which others may use too; empty for the stack's own
 	Upstream string // "simulated" (default), "hyperliquid" or "none"
+	Sources  string // "chosen" (default): those that the environment sets; or "free": with Upstream "hyperliquid" all that take no money and no key, but for those that it sets
 	Node     string // "simulated" (default), or "none": then the ingester follows no node's files, but the hours that the venue publishes
 	Seed     uint64 // of the simulated venue
 	History  int    // days of history that the simulated venue lays down first

@@ -33,11 +33,18 @@ type Setting struct {
 	// there where its operator chooses nothing; "off" leaves the variable out. It stands
 	// in templates and consoles: what is secret has no such name.
 	Deploy, Deployed string
+	// Free is what it is where all sources are followed that are public, take no money and want no key: see
+	// [SourcesFree]. "" stays as it is.
+	Free string
 
 	// Live says that what it names emits all the time: while it is set, alarms watch
 	// for silence and lag of the domain.
 	Live bool
 }
+
+// SourcesFree is the choice by which a deployment, or a local stack, follows all sources that take no money and
+// no key; those that are chosen one by one stay as they are.
+const SourcesFree = "free"
 
 // Domains are the domains of the ingester, in the order of their names.
 var Domains []*Domain

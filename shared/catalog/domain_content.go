@@ -10,7 +10,7 @@ var (
 		Check:   objectList("{url, language, source, every}"), // what they hold, the domain checks
 	})
 	EnvAnnouncements = ContentDomain.setting(Setting{
-		Name: "QUOTARY_ANNOUNCEMENTS", Deploy: "announcements", Deployed: "off",
+		Name: "QUOTARY_ANNOUNCEMENTS", Deploy: "announcements", Deployed: "off", Free: "binance,bybit,okx",
 		Purpose: "the exchanges whose announcements are followed, of binance, bybit and okx; none if not set",
 		Check:   matching(`[a-z]+( *, *[a-z]+)*`, "names of lower-case letters, separated by commas"),
 	})

@@ -5,7 +5,7 @@ var (
 	ExchangeDomain = domain(Domain{Name: "exchange"})
 
 	EnvExchanges = ExchangeDomain.setting(Setting{
-		Name: "QUOTARY_EXCHANGES", Deploy: "exchanges", Deployed: "binance", Live: true,
+		Name: "QUOTARY_EXCHANGES", Deploy: "exchanges", Deployed: "binance", Free: "binance,bybit,okx", Live: true,
 		Purpose: "the centralised exchanges that are followed, of binance, bybit and okx; none if not set",
 		Check:   matching(`[a-z]+( *, *[a-z]+)*`, "names of lower-case letters, separated by commas"),
 	})

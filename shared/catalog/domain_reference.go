@@ -7,7 +7,7 @@ var (
 	// https://api.coingecko.com/api/v3 is CoinGecko's public API, whose terms of use say
 	// who may show its prices to others.
 	EnvCoinGeckoURL = ReferenceDomain.setting(Setting{
-		Name: "QUOTARY_COINGECKO_URL", Deploy: "coinGeckoURL", Deployed: "off",
+		Name: "QUOTARY_COINGECKO_URL", Deploy: "coinGeckoURL", Deployed: "off", Free: "https://api.coingecko.com/api/v3",
 		Purpose: "the address of CoinGecko, or of whoever speaks its protocol; no prices of coins are asked for if not set",
 	})
 	EnvCoinGeckoKey = ReferenceDomain.setting(Setting{Name: "QUOTARY_COINGECKO_KEY", Purpose: "the key of a demo account there"})
@@ -21,7 +21,7 @@ var (
 		Purpose: "how often the prices of coins are asked for",
 	})
 	EnvRatesURL = ReferenceDomain.setting(Setting{
-		Name: "QUOTARY_RATES_URL", Deploy: "ratesURL", Deployed: "https://www.ecb.europa.eu/stats/eurofxref",
+		Name: "QUOTARY_RATES_URL", Deploy: "ratesURL", Deployed: "https://www.ecb.europa.eu/stats/eurofxref", Free: "https://www.ecb.europa.eu/stats/eurofxref",
 		Purpose: "the folder of the European Central Bank's files of exchange rates; none are asked for if not set",
 	})
 	EnvRatesEvery = ReferenceDomain.setting(Setting{
@@ -31,11 +31,11 @@ var (
 
 	// Each of these has terms of use that say who may show its figures to others.
 	EnvFearGreedURL = ReferenceDomain.setting(Setting{
-		Name: "QUOTARY_FEAR_GREED_URL", Deploy: "fearGreedURL", Deployed: "off", Check: webAddress,
+		Name: "QUOTARY_FEAR_GREED_URL", Deploy: "fearGreedURL", Deployed: "off", Free: "https://api.alternative.me/fng", Check: webAddress,
 		Purpose: "the address of alternative.me's Fear and Greed index; it is not asked for if not set",
 	})
 	EnvVIXURL = ReferenceDomain.setting(Setting{
-		Name: "QUOTARY_VIX_URL", Deploy: "vixURL", Deployed: "off", Check: webAddress,
+		Name: "QUOTARY_VIX_URL", Deploy: "vixURL", Deployed: "off", Free: "https://cdn.cboe.com/api/global/us_indices/daily_prices", Check: webAddress,
 		Purpose: "the folder of Cboe's file of the VIX; it is not asked for if not set",
 	})
 	EnvStooqURL = ReferenceDomain.setting(Setting{
