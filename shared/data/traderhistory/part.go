@@ -3,6 +3,7 @@ package traderhistory
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,15 +165,17 @@ func (s *summing) names(column int) ([][]string, error) {
 
 // continued adds up what had happened before: what had so within the sum itself is counted there.
 func (s *summing) continued(texts []string) []string {
-	var d market.Distinct
+	n := map[int64]int64{} // by hours, of which a builder's traders have as many as there are
 	for _, text := range texts {
 		if c, ok := parseContinued(text); ok && c.Hour < s.from {
-			d.Merge(&market.Distinct{Continued: []market.Continued{c}})
+			n[c.Hour] += c.N
 		}
 	}
 	texts = texts[:0]
-	for _, c := range d.Continued {
-		texts = append(texts, continued(c))
+	for _, hour := range slices.Sorted(maps.Keys(n)) {
+		if n[hour] != 0 {
+			texts = append(texts, continued(market.Continued{Hour: hour, N: n[hour]}))
+		}
 	}
 	return texts
 }

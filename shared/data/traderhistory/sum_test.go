@@ -3,6 +3,7 @@ package traderhistory
 import (
 	"bytes"
 	"context"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -62,5 +63,22 @@ func TestASumThatNoFileHoldsIsNotKnownAndTheOthersAre(t *testing.T) {
 		if sums.Facts(trader, []int{column}, &did); !did.Perp.Taker.Value.Equal(market.DecimalFromInt(want)) {
 			t.Errorf("the value of trader %d is %s, want %d", trader, did.Perp.Taker.Value, want)
 		}
+	}
+}
+
+// The traders of a builder were there last in each of some thousand hours.
+func TestHoursOfManyTradersAreSummedUpInOneGo(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	const from, hours = 500_000 * hourMs, 2000
+	var texts []string
+	for n := range int64(24 * hours) {
+		texts = append(texts, continued(market.Continued{Hour: from - (1+n%hours)*hourMs, N: 1 + n%2}))
+	}
+	texts = append(texts, continued(market.Continued{Hour: from, N: 1}), continued(market.Continued{Hour: from - hourMs, N: -24}))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := (&summing{from: from}).continued(texts)
+	runtime.ReadMemStats(&after)
+	if len(got) != hours-1 || got[0] != continued(market.Continued{Hour: from - hours*hourMs, N: 48}) || after.TotalAlloc-before.TotalAlloc > 16<<20 {
+		t.Errorf("%d hours, the first %v, with %d bytes", len(got), got[:1], after.TotalAlloc-before.TotalAlloc)
 	}
 }
