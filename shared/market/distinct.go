@@ -61,6 +61,22 @@ func (d *Distinct) Merge(o *Distinct) {
 	d.Continued = all
 }
 
+// Take is Merge where d is shared with nobody: it takes room for hours alone that d has not, which counts
+// where one after the other is added to many.
+func (d *Distinct) Take(o *Distinct) {
+	d.First += o.First
+	for _, c := range o.Continued {
+		at, known := slices.BinarySearchFunc(d.Continued, c.Hour, func(have Continued, hour int64) int { return cmp.Compare(have.Hour, hour) })
+		if !known {
+			d.Continued = slices.Insert(d.Continued, at, c)
+			continue
+		}
+		if d.Continued[at].N += c.N; d.Continued[at].N == 0 {
+			d.Continued = slices.Delete(d.Continued, at, at+1)
+		}
+	}
+}
+
 // counted is d where a window begins at a full hour: what is counted there, and by nothing else.
 func (d *Distinct) counted(ms int64) Distinct { return Distinct{First: d.From(ms)} }
 

@@ -98,6 +98,13 @@ func (r *RoutedFacts) Merge(o *RoutedFacts) {
 	r.Value, r.Fee, r.BuilderFee = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee)
 }
 
+// Take is Merge where r is shared with nobody, see [Distinct.Take].
+func (r *RoutedFacts) Take(o *RoutedFacts) {
+	r.Traders.Take(&o.Traders)
+	r.Orders.Take(&o.Orders)
+	r.Value, r.Fee, r.BuilderFee = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee)
+}
+
 // Negated is what takes the fills away again where it is merged. It shares nothing with r.
 func (r *RoutedFacts) Negated() RoutedFacts {
 	return RoutedFacts{Traders: *r.Traders.negated(), Orders: *r.Orders.negated(), Value: r.Value.Neg(), Fee: r.Fee.Neg(), BuilderFee: r.BuilderFee.Neg()}

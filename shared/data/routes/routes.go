@@ -84,7 +84,7 @@ func (r *Routes) add(times [][]market.Via, sign int) {
 			if sign < 0 {
 				one = one.Negated()
 			}
-			of.times[i].Merge(&one)
+			of.times[i].Take(&one)
 			named[v.Builder] = true
 		}
 	}
