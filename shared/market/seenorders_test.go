@@ -76,3 +76,25 @@ func TestOrdersAreKnownInOneOrderWhicheverTheirFillsComeIn(t *testing.T) {
 		}
 	})
 }
+
+// TestBuildersCountOnceInWhateverOrderTheirOrdersCome within two days: an order each.
+func TestBuildersCountOnceInWhateverOrderTheirOrdersCome(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var fills []market.Fill
+		for n := range rapid.Int64Range(2, 12).Draw(t, "fills") {
+			ms := rapid.Int64Range(markettest.Base, markettest.Base+40*3_600_000).Draw(t, "at")
+			fills = append(fills, market.Fill{Coin: "BTC", Side: market.Buy, Time: ms, Px: "2", Sz: "3", ClosedPnl: "0", Fee: "1", FeeToken: "USDC", Tid: 1, Oid: n, Builder: markettest.Builders[1+n%2], BuilderFee: "0.5"})
+		}
+		var seen market.SeenOrders
+		got, all := market.FactsByHour{}, markettest.Deeds{Fills: fills}
+		for _, f := range rapid.Permutation(fills).Draw(t, "order") {
+			if !seen.Fill(got, &f) {
+				t.Fatal("a builder does not count")
+			}
+		}
+		if diff := cmp.Diff(all.Facts(), got, sameFacts); diff != "" {
+			t.Fatalf("(-in order +shuffled):\n%s", diff)
+		}
+	})
+}
