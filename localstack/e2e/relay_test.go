@@ -28,7 +28,7 @@ func TestTheVenuesOwnInterfaceIsAnsweredAsTheVenueDoes(t *testing.T) {
 		"of nobody":  {"type": "userRole", "user": "0x00000000000000000000000000000000000000aa"},
 		"not a type": {"type": "nothing"},
 		"no user":    {"type": "userFills"},
-		"unknown":    {"type": "vaultSummaries"}, // which this venue does not know
+		"unknown":    {"type": "gossipRootIps"}, // which this venue does not know
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,7 @@ type Events struct {
 	Payments []FundingPayment
 	Ledgers  []Ledger
 	Twaps    []TwapStatus
+	Vaults   []Vaults
 
 	// What follows is for the live feeds and is not stored.
 	BBOs []BBO // replace those before, coin by coin
@@ -32,7 +33,7 @@ type Events struct {
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Twaps) + len(e.Anchors) + len(e.AnchorRequests)
+	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Twaps) + len(e.Vaults) + len(e.Anchors) + len(e.AnchorRequests)
 	if e.Meta != nil {
 		n++
 	}
@@ -58,6 +59,7 @@ func (e *Events) Merge(later *Events) {
 	e.Payments = join(e.Payments, later.Payments)
 	e.Ledgers = join(e.Ledgers, later.Ledgers)
 	e.Twaps = join(e.Twaps, later.Twaps)
+	e.Vaults = join(e.Vaults, later.Vaults)
 	e.BBOs = join(e.BBOs, later.BBOs)
 	e.Anchors, e.AnchorRequests = join(e.Anchors, later.Anchors), join(e.AnchorRequests, later.AnchorRequests)
 }

@@ -46,6 +46,11 @@ func (p *Part) At(row, column int) (v int64, ok bool) {
 	return p.Columns[column][row/BlockRows].At(row % BlockRows)
 }
 
+// Of lists the sets of a column that a row belongs to; nil where it belongs to none.
+func (p *Part) Of(row, column int) []string {
+	return p.Sets[column][row/BlockRows].Of(row % BlockRows)
+}
+
 // Find is the row of an address.
 func (p *Part) Find(a Address) (row int, ok bool) {
 	index := p.index()

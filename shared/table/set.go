@@ -100,6 +100,17 @@ func (b *SetBlock) Has(row int, name string) bool {
 	return ok
 }
 
+// Of lists the sets that a row belongs to; nil where it belongs to none.
+func (b *SetBlock) Of(row int) (names []string) {
+	for name := range b.members {
+		if b.Has(row, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Names lists of each row the sets that it belongs to.
 func (b *SetBlock) Names() [][]string {
 	rows := make([][]string, b.rows)
@@ -176,6 +187,7 @@ const (
 	All                 // to each of them
 	None                // to none of them
 	Only                // to none but these, and to one at least
+	Some                // to any set at all
 )
 
 func (w *worker) set(f *SetFilter, b *SetBlock, rows Bits) {
@@ -191,6 +203,12 @@ func (w *worker) set(f *SetFilter, b *SetBlock, rows Bits) {
 	case Only:
 		rows.and(w.union(b, f.Names...))
 		w.notOthers(f, b, rows)
+	case Some:
+		clear(w.other[:])
+		for _, bit := range b.counts {
+			Bits(w.other[:]).or(bit)
+		}
+		rows.and(w.other[:])
 	}
 }
 

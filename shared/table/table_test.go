@@ -201,7 +201,7 @@ func drawQuery(t *rapid.T, rows []plain) table.Query {
 	for range rapid.IntRange(0, 2).Draw(t, "sets") {
 		q.Sets = append(q.Sets, table.SetFilter{
 			Names: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"0", "1", "2", "3", "4", "no such"}), 0, 4, rapid.ID[string]).Draw(t, "names"),
-			Kind:  rapid.SampledFrom([]table.SetKind{table.Any, table.All, table.None, table.Only}).Draw(t, "kind"), Column: coins,
+			Kind:  rapid.SampledFrom([]table.SetKind{table.Any, table.All, table.None, table.Only, table.Some}).Draw(t, "kind"), Column: coins,
 		})
 	}
 	if rapid.IntRange(0, 4).Draw(t, "by address") == 0 {
@@ -238,7 +238,7 @@ func passes(q *table.Query, r *plain) bool {
 				n++
 			}
 		}
-		if ok := map[table.SetKind]bool{table.Any: n > 0, table.All: n == len(f.Names), table.None: n == 0, table.Only: n > 0 && n == len(r.sets)}[f.Kind]; !ok {
+		if ok := map[table.SetKind]bool{table.Any: n > 0, table.All: n == len(f.Names), table.None: n == 0, table.Only: n > 0 && n == len(r.sets), table.Some: len(r.sets) > 0}[f.Kind]; !ok {
 			return false
 		}
 	}

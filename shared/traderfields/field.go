@@ -48,7 +48,10 @@ const (
 	Money Kind = "money" // quote units, each as one US dollar
 	Ratio Kind = "ratio" // a number with decimal places: a fraction, a percentage, an average
 	Date  Kind = "date"  // ms since 1970 UTC
-	Text  Kind = "text"  // no figure
+
+	Text    Kind = "text"    // no figure, but a text
+	Address Kind = "address" // no figure, but a text, in lower case
+	Names   Kind = "names"   // no figure, but a list of texts, each once
 )
 
 // scaleOf is how many decimal places figures of a kind have.
@@ -85,7 +88,11 @@ type Field struct {
 	// Missing says what has to be there for the figure to be known; "" where it is.
 	Missing string
 
+	// ByList is set where it is known by lists of addresses, and follows from nothing that the account did.
+	ByList bool
+
 	value func(*Trader, Period) (market.Decimal, bool)
+	texts func(*Trader) []string
 }
 
 // Trader is what the figures of one trader are made of. What is not known is left out.
@@ -94,11 +101,12 @@ type Trader struct {
 	Worth map[Period]Worth            // what it was worth at the ends of a period
 	Fell  map[Period]*market.Drawdown // the greatest fall of its perpetuals
 	Holds *market.AccountSummary      // what it holds now
+	Vault *VaultRole                  // what vaults have to do with it
 }
 
 // Fields are all figures, by groups.
 var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFields, builderFields, liquidationFields, flowFields,
-	snapshotFields, worthFields, drawdownFields, missingFields)
+	snapshotFields, worthFields, drawdownFields, vaultFields, missingFields)
 
 // Group says of what the figures of a group are made.
 type Group struct{ Name, Source string }
@@ -120,8 +128,8 @@ var Groups = []Group{
 	{"account snapshot", "Balances and positions at the marks, as traders/accounts has them"},
 	{ValueChange, "The curve of the account, as portfolio has it; volumes from fills"},
 	{"max drawdown", "The curve of the account's perpetuals, as batch-max-drawdown has it"},
-	{"vault", "None yet"},
-	{"vault leader", "None yet"},
+	{"vault", "Vaults that the venue lists, and those that ledger updates name, of which the venue tells; of now"},
+	{"vault leader", "The same; a vault that was closed does not count"},
 	{"other venues", "None yet"},
 }
 
@@ -137,6 +145,17 @@ func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
 	}
 	return Units(v, f.Scale)
 }
+
+// Texts are those of a trader of a field that is no figure; none where none are known.
+func (f *Field) Texts(t *Trader) []string {
+	if f.texts == nil || f.Missing != "" {
+		return nil
+	}
+	return f.texts(t)
+}
+
+// IsText reports whether the field is no figure, but texts.
+func (f *Field) IsText() bool { return f.Kind == Text || f.Kind == Address || f.Kind == Names }
 
 // Decimal is a figure of so many units.
 func (f *Field) Decimal(units int64) market.Decimal {
@@ -204,13 +223,23 @@ func Columns() (all []Column) {
 	for i := range Fields {
 		f := &Fields[i]
 		switch {
-		case f.Kind == Text, f.Missing != "":
+		case f.IsText(), f.Missing != "":
 		case f.Periods == nil:
 			all = append(all, Column{f, AllTime})
 		default:
 			for _, p := range f.Periods {
 				all = append(all, Column{f, p})
 			}
+		}
+	}
+	return all
+}
+
+// TextFields are all fields that are no figures, but for those whose source is missing.
+func TextFields() (all []*Field) {
+	for i := range Fields {
+		if f := &Fields[i]; f.IsText() && f.Missing == "" {
+			all = append(all, f)
 		}
 	}
 	return all

@@ -204,12 +204,19 @@ func TestEveryColumnIsWhatTheEventsThemselvesComeTo(t *testing.T) {
 		}
 		trader.Holds = new(account.Summary(markets, marks, now))
 		held := fieldstest.HeldBy(&account, markets, marks, now)
+		listed := lists().Draw(t, "lists")
+		listed.set(trader)
 		for _, c := range traderfields.Columns() {
 			part := d.Within(from(c.Period), now)
-			want, known := fieldstest.Figure(c, &fieldstest.Events{Deeds: part, Curve: curve, Venue: told, From: from(c.Period), Hour: now, Holds: held})
+			want, known := fieldstest.Figure(c, &fieldstest.Events{Deeds: part, Curve: curve, Venue: told, From: from(c.Period), Hour: now, Holds: held, Address: listed.address, Vaults: listed.vaults})
 			got, ok := c.Field.Figure(trader, c.Period)
 			if ok != known || ok && got != want {
 				t.Fatalf("%s is %d (known %t), want %d (known %t): %s", c.Name(), got, ok, want, known, c.Field.Formula)
+			}
+		}
+		for _, f := range traderfields.TextFields() {
+			if got, want := f.Texts(trader), fieldstest.Texts(f.Name, &fieldstest.Events{Address: listed.address, Vaults: listed.vaults}); !slices.Equal(got, want) {
+				t.Fatalf("%s is %q, want %q: %s", f.Name, got, want, f.Formula)
 			}
 		}
 	})
@@ -225,6 +232,8 @@ func TestEveryColumnIsAFigureOfSomeEvents(t *testing.T) {
 		withCurve(trader, curves().Example(seed), new(market.VenueCurve))
 		account := account().Example(seed)
 		trader.Holds = new(account.Summary(markets, allMarks, now))
+		listed := lists().Example(seed)
+		listed.set(trader)
 		left = slices.DeleteFunc(left, func(c traderfields.Column) bool {
 			units, known := c.Field.Figure(trader, c.Period)
 			return known && units != 0

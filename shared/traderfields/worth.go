@@ -117,12 +117,8 @@ var missingFields = func() []Field {
 	missing := func(group, source, name string, kind Kind, formula string) Field {
 		return Field{Name: name, Group: group, Kind: kind, Adds: Latest, Formula: formula, Missing: source}
 	}
-	const vaults, venues = "the list of the venue's vaults", "a list of who trades on which other venues"
+	const venues = "a list of who trades on which other venues"
 	return []Field{
-		missing("vault", vaults, "vtCreateTime", Date, "When the vault was made, where the address is one."),
-		missing("vault", vaults, "vtName", Text, "Name of the vault, where the address is one."),
-		missing("vault", vaults, "vtLeader", Text, "Address of who leads the vault, where the address is one."),
-		missing("vault leader", vaults, "vlVaultCount", Count, "Number of vaults that the address leads."),
 		missing("other venues", venues, "dexNames", Text, "Names of other venues on which the address trades."),
 		missing("other venues", venues, "dexCount", Count, "Number of other venues on which the address trades."),
 	}

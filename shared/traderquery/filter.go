@@ -12,34 +12,64 @@ import (
 	"quotary/shared/traderfields"
 )
 
-// filter is a condition of a question; an error goes on from the name of the filter and a point.
-func (q *Question) filter(in *catalog.DiscoverFilter, now time.Time) (f table.Filter, err error) {
+// filter adds a condition to the question; an error goes on from the name of the filter and a point.
+func (q *Question) filter(in *catalog.DiscoverFilter, now time.Time) error {
 	if in.Field == "" {
-		return f, errors.New("field: must be the name of a field")
+		return errors.New("field: must be the name of a field")
 	}
 	period := q.period
 	if in.Period != nil {
 		if q.ofWindow {
-			return f, fmt.Errorf("period: no filter has a period of its own here, as %s is asked for of the window", in.Field)
+			return fmt.Errorf("period: no filter has a period of its own here, as %s is asked for of the window", in.Field)
 		}
 		period = traderfields.Period(*in.Period)
 	}
 	column, field, err := q.columnOf(in.Field, period)
-	if err != nil {
-		return f, fmt.Errorf("field: %w", err)
+	switch {
+	case err != nil:
+		return fmt.Errorf("field: %w", err)
+	case field.IsText():
+		return q.textFilter(in, field, column)
 	}
 	if strings.EqualFold(in.Op, "exist") {
-		return table.Known(column), nil
+		q.Query.Filters = append(q.Query.Filters, table.Known(column))
+		return nil
 	}
 	v, err := operand(in, field, now)
 	if err != nil {
-		return f, err
+		return err
 	}
 	op, ok := operators[in.Op]
 	if !ok {
-		return f, errors.New("op: must be one of <, =, >, >=, <=, !=, <>, exist")
+		return errors.New("op: must be one of <, =, >, >=, <=, !=, <>, exist")
 	}
-	return table.Compare(column, op, v, field.Scale), nil
+	q.Query.Filters = append(q.Query.Filters, table.Compare(column, op, v, field.Scale))
+	return nil
+}
+
+// textFilter adds a condition on a field of texts, whose column is one of sets: with the text, or known
+// and without it. No operator is as good as =.
+func (q *Question) textFilter(in *catalog.DiscoverFilter, field *traderfields.Field, column int) error {
+	if strings.EqualFold(in.Op, "exist") {
+		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.Some})
+		return nil
+	}
+	if in.Val2 == nil || *in.Val2 == "" {
+		return fmt.Errorf("val2: must be a text, as %s is compared with it", field.Name)
+	}
+	text := *in.Val2
+	if field.Kind == traderfields.Address {
+		text = strings.ToLower(text)
+	}
+	switch in.Op {
+	case "", "=":
+		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.All, Names: []string{text}})
+	case "!=", "<>":
+		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.Some}, table.SetFilter{Column: column, Kind: table.None, Names: []string{text}})
+	default:
+		return fmt.Errorf("op: must be one of =, !=, <>, exist, as %s is a text", field.Name)
+	}
+	return nil
 }
 
 // operand is what a filter compares a field with.

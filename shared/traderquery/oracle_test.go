@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -29,7 +30,7 @@ func (f figure) of(t *traders.Trader) (market.Decimal, bool) {
 func name(t *rapid.T, inForce ...traderfields.Period) (string, figure) {
 	var open []*traderfields.Field
 	for i := range traderfields.Fields {
-		if f := &traderfields.Fields[i]; f.Missing == "" {
+		if f := &traderfields.Fields[i]; f.Missing == "" && !f.IsText() {
 			open = append(open, f)
 		}
 	}
@@ -77,6 +78,7 @@ type oracle struct {
 	passes []func(*traders.Trader) bool
 	order  figure
 	shown  map[string]figure
+	texts  []*traderfields.Field // that are shown
 }
 
 // drawn is a random request with what it means.
@@ -105,6 +107,15 @@ func drawn(t *rapid.T, w *world) (catalog.DiscoverIn, *oracle) {
 			x, known := of.of(tr)
 			return known && holds(f.Op, x, v)
 		})
+	}
+	for _, f := range traderfields.TextFields() {
+		switch rapid.IntRange(0, 7).Draw(t, f.Name) {
+		case 0:
+			in.Selects, o.texts = append(in.Selects, f.Name), append(o.texts, f)
+		case 1:
+			filter, passes := textFilter(t, w, f)
+			in.Filters, o.passes = append(in.Filters, filter), append(o.passes, passes)
+		}
 	}
 	coins := func(label string) (list []catalog.Coin) {
 		if rapid.IntRange(0, 3).Draw(t, label+" asked") == 0 {
@@ -137,6 +148,20 @@ func drawn(t *rapid.T, w *world) (catalog.DiscoverIn, *oracle) {
 		o.shown[of] = f
 	}
 	return in, o
+}
+
+// textFilter draws a condition on a field of texts, often with one that a trader has.
+func textFilter(t *rapid.T, w *world, f *traderfields.Field) (catalog.DiscoverFilter, func(*traders.Trader) bool) {
+	text := rapid.SampledFrom(append(f.Texts(&w.list[rapid.IntRange(0, len(w.list)-1).Draw(t, "whose text")].Trader), "nobody has it")).Draw(t, "text")
+	in := catalog.DiscoverFilter{Field: f.Name, Op: rapid.SampledFrom([]string{"", "=", "!=", "<>", "exist"}).Draw(t, "op of a text"), Val2: &text}
+	if f.Kind == traderfields.Address && rapid.Bool().Draw(t, "upper case") {
+		in.Val2 = new(strings.ToUpper(text))
+	}
+	return in, func(tr *traders.Trader) bool {
+		texts := f.Texts(&tr.Trader)
+		has := slices.Contains(texts, text)
+		return map[string]bool{"": has, "=": has, "!=": len(texts) > 0 && !has, "<>": len(texts) > 0 && !has, "exist": len(texts) > 0}[in.Op]
+	}
 }
 
 // answer is the whole list in its order.

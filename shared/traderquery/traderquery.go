@@ -97,13 +97,11 @@ func (q *Question) ask(in *catalog.DiscoverIn, coins int, usual []string, now ti
 		return err
 	}
 	for i := range in.Filters {
-		f, err := q.filter(&in.Filters[i], now)
-		if err != nil {
+		if err := q.filter(&in.Filters[i], now); err != nil {
 			return fmt.Errorf("invalid filters[%d].%w", i, err)
 		}
-		q.Query.Filters = append(q.Query.Filters, f)
 	}
-	q.Query.Sets = sets(in, coins)
+	q.Query.Sets = append(q.Query.Sets, sets(in, coins)...)
 	q.Query.Addresses = addressesOf(in.Addrs)
 	if len(in.Selects) > 0 {
 		usual = in.Selects
@@ -135,9 +133,12 @@ func (q *Question) order(s *catalog.DiscoverSort) (column int, ascending bool, e
 			return 0, false, fmt.Errorf("invalid sort.dir: must be asc or desc")
 		}
 	}
-	column, _, err = q.columnOf(name, q.period)
-	if err != nil {
+	column, field, err := q.columnOf(name, q.period)
+	switch {
+	case err != nil:
 		return 0, false, fmt.Errorf("invalid sort.field: %w", err)
+	case field.IsText():
+		return 0, false, fmt.Errorf("invalid sort.field: %s is a text, by which traders are not ordered: a number or a date is accepted", field.Name)
 	}
 	return column, ascending, nil
 }
@@ -197,9 +198,7 @@ func (q *Question) Rows(found []tablefile.Row) []catalog.DiscoverRow {
 	for i := range found {
 		row := catalog.DiscoverRow{addressField: market.AddressOf(found[i].Address)}
 		for _, s := range q.shown {
-			if row[s.name] = nil; s.place != nowhere {
-				row[s.name] = value(s.field, found[i].Values[s.place])
-			}
+			row[s.name] = s.of(&found[i])
 		}
 		if q.tags != nil {
 			row["tags"] = q.Tags(&found[i])
@@ -207,6 +206,17 @@ func (q *Question) Rows(found []tablefile.Row) []catalog.DiscoverRow {
 		rows[i] = row
 	}
 	return rows
+}
+
+// of is what a row of the table has of the field; nil where that is not known.
+func (s *shown) of(row *tablefile.Row) any {
+	switch {
+	case s.place == nowhere:
+		return nil
+	case s.field.IsText():
+		return text(s.field, row.NamesAt(s.place))
+	}
+	return value(s.field, row.Values[s.place])
 }
 
 // fields are all of them by their names.
@@ -250,10 +260,7 @@ func (q *Question) columnOf(name string, period traderfields.Period) (column int
 		return 0, field, &missingError{field}
 	}
 	of := traderfields.Column{Field: field, Period: period}
-	column, ok := traders.Column(of.Name())
-	if !ok {
-		return 0, nil, fmt.Errorf("%s is a text, which is in no table", field.Name)
-	}
+	column, _ = traders.Column(of.Name())
 	return column, field, nil
 }
 

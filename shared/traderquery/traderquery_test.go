@@ -87,8 +87,13 @@ func TestAnswersAreThoseOfAPlainLoop(t *testing.T) {
 			t.Fatalf("%d rows, want %d", len(rows), len(want))
 		}
 		for i, row := range rows {
-			if row["address"] != market.AddressOf(want[i].Address) || len(row) != len(o.shown)+1 {
+			if row["address"] != market.AddressOf(want[i].Address) || len(row) != len(o.shown)+len(o.texts)+1 {
 				t.Fatalf("row %d is %v, want %x with %d fields", i, row, want[i].Address, len(o.shown))
+			}
+			for _, f := range o.texts {
+				if got, texts := row[f.Name], f.Texts(&want[i].Trader); (got == nil) != (len(texts) == 0) || got != nil && fmt.Sprint(got) != strings.Join(texts, " ") {
+					t.Fatalf("%s of %x is %v, want %q", f.Name, want[i].Address, got, texts)
+				}
 			}
 			for name, of := range o.shown {
 				v, known := of.of(want[i])

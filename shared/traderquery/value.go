@@ -30,6 +30,17 @@ func value(f *traderfields.Field, v tablefile.Value) any {
 	return json.Number(d.String())
 }
 
+// text is a field of texts as it stands in an answer, nil where it is not known.
+func text(f *traderfields.Field, texts []string) any {
+	switch {
+	case len(texts) == 0:
+		return nil
+	case f.Kind == traderfields.Names:
+		return texts
+	}
+	return texts[0]
+}
+
 // addressesOf are addresses as a table has them; nil of none.
 func addressesOf(list []catalog.Address) (all []table.Address) {
 	for _, a := range list {

@@ -71,6 +71,9 @@ func newIngested(sim *simVenue) *ingested {
 	return g
 }
 
+// info asks the venue without limits.
+func (g *ingested) info() *hyperliquid.Info { return hyperliquid.NewNodeInfo(g.server.URL) }
+
 // begin starts a life, and returns what ends it.
 func (g *ingested) begin() (stop func() error) {
 	t := g.sim.t
@@ -79,7 +82,7 @@ func (g *ingested) begin() (stop func() error) {
 		files := &hyperliquid.Files{Dir: folder(g.sim.dir, stream.dir), Stats: new(hyperliquid.Stats), Log: quiet, Poll: 2 * time.Millisecond, Read: stream.read}
 		sources = append(sources, Config{Logger: quiet}.stream(stream.dir, "", files, nil)...)
 	}
-	anchors := &hyperliquid.Anchors{Info: hyperliquid.NewNodeInfo(g.server.URL), Stats: new(hyperliquid.Stats), Log: quiet, Wanted: g.wanted, Poll: 2 * time.Millisecond}
+	anchors := &hyperliquid.Anchors{Info: g.info(), Stats: new(hyperliquid.Stats), Log: quiet, Wanted: g.wanted, Poll: 2 * time.Millisecond}
 	sources = append(sources, live("anchors", anchors.Stats, func(ctx context.Context, sink hyperliquid.Sink) error {
 		return anchors.Follow(ctx, func(ctx context.Context, d hyperliquid.Delivery) error {
 			if err := sink(ctx, d); err != nil || len(d.Events.Anchors) == 0 {
@@ -103,7 +106,7 @@ func (g *ingested) begin() (stop func() error) {
 	g.accounts = newAccountStates(nil, quiet)
 	p := newPipeline(g.stores, sources...)
 	p.Now = g.clock
-	p.Projections, _ = projections(g.accounts, newOpenOrders(nil), newTwapOrders(), new(liquidationCounts))
+	p.Projections, _ = projections(g.accounts, newOpenOrders(nil), newTwapOrders(), newVaultQuestions(), new(liquidationCounts))
 	p.Applied = func(b *Batch) {
 		g.applied.Add(counted(b))
 		if b.Meta != nil {
@@ -136,6 +139,11 @@ func counted(b *Batch) int64 {
 func (g *ingested) tell() {
 	b := NewBatch()
 	b.Meta, b.Contexts = g.sim.meta(), g.sim.contexts()
+	list, _, err := g.info().VaultSummaries(g.sim.t.Context())
+	if err != nil {
+		g.sim.t.Fatal(err)
+	}
+	b.Vaults = []market.Vaults{{Time: b.Meta.Time, Listed: true, Vaults: list}}
 	g.says <- b
 	testenv.Until(g.sim.t, "the marks are taken", func() bool { return g.told.Load() == b.Meta.Time })
 }

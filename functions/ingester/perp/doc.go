@@ -42,6 +42,7 @@
 //	view accountorders0 to accountordersf
 //	                     the open orders of the accounts that somebody follows
 //	view openordertable  all orders that rest: read by this package alone, after a restart
+//	view vaults          the venue's vaults, with their leaders
 //	view runningtwaps    the TWAP orders that run
 //	view twaptable       what is known of them: read by this package alone, after a restart
 //

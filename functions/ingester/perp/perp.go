@@ -101,8 +101,8 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	accounts := newAccountStates(wanted, c.Logger)
 	accounts.baseEvery = baseEvery(c.Retention)
 	var liquidated liquidationCounts
-	orders, twaps := newOpenOrders(wanted), newTwapOrders()
-	projections, klines := projections(accounts, orders, twaps, &liquidated)
+	orders, twaps, asked := newOpenOrders(wanted), newTwapOrders(), newVaultQuestions()
+	projections, klines := projections(accounts, orders, twaps, asked, &liquidated)
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Holds: holds, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
@@ -122,6 +122,7 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 			engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: liquidated.leftOut.Load(), Grows: true},
 			engine.Figure{Name: metrics.LiquidationsUnknown, Unit: metrics.Count, Value: liquidated.unknown.Load(), Grows: true},
 			engine.Figure{Name: metrics.TwapsLeftOut, Unit: metrics.Count, Value: twaps.leftOut.Load(), Grows: true},
+			engine.Figure{Name: metrics.VaultsLeftOut, Unit: metrics.Count, Value: asked.leftOut.Load(), Grows: true},
 			engine.Figure{Name: metrics.PositionsLeftOut, Unit: metrics.Count, Value: accounts.held.leftOut.Load()},
 			engine.Figure{Name: metrics.TradesLeftOut, Unit: metrics.Count, Value: klines.leftOut.Load(), Grows: true})
 		if feeds == nil {
@@ -135,6 +136,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	}
 	if wanted != nil {
 		p.Sources = append(p.Sources, c.anchors(wanted, feeds))
+	}
+	if c.Info != nil {
+		p.Sources = append(p.Sources, c.vaults(asked))
 	}
 	if c.SpoolDir != "" {
 		spool := newSpool(c.Stores, c.SpoolDir)

@@ -16,12 +16,12 @@ type Projection = engine.Projection[*Batch]
 // Projections returns all projections of the domain, without state, and the
 // klines among them, from which the feeds read the open candles.
 func Projections() ([]Projection, *Klines) {
-	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), newTwapOrders(), new(liquidationCounts))
+	return projections(newAccountStates(nil, slog.New(slog.DiscardHandler)), newOpenOrders(nil), newTwapOrders(), newVaultQuestions(), new(liquidationCounts))
 }
 
-// projections are those of [Projections], with folds of accounts, of open orders and of TWAP orders. They count
-// what is in no statistic of liquidations.
-func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders, counts *liquidationCounts) ([]Projection, *Klines) {
+// projections are those of [Projections], with folds of accounts, of open orders and of TWAP orders. They say of
+// which vaults the venue is to be asked, and count what is in no statistic of liquidations.
+func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders, asked *vaultQuestions, counts *liquidationCounts) ([]Projection, *Klines) {
 	klines := NewKlines()
 	accounts.held = newOpenInterest()
 	return []Projection{
@@ -42,6 +42,7 @@ func projections(accounts *accountStates, orders *openOrders, twaps *twapOrders,
 		orders,
 		twaps,
 		newPlacedOrders(),
+		newVaults(asked),
 		&fundsIndex{},
 		&accountNotes{},
 		accounts,

@@ -125,6 +125,20 @@ func (s *simVenue) ask(members string) []byte {
 	return w.Body.Bytes()
 }
 
+// vaults are those that the venue lists, as it writes them.
+func (s *simVenue) vaults() (all []market.Vault) {
+	var list []struct {
+		Name, VaultAddress, Leader string
+		IsClosed                   bool
+		CreateTimeMillis           int64
+	}
+	must.Do(s.t, json.Unmarshal(s.ask(`"type":"vaultSummaries"`), &list))
+	for _, v := range list {
+		all = append(all, market.Vault{Address: v.VaultAddress, Leader: v.Leader, Name: v.Name, Created: v.CreateTimeMillis, Closed: v.IsClosed})
+	}
+	return all
+}
+
 func (s *simVenue) askOf(what, address, more string) []byte {
 	return s.ask(fmt.Sprintf(`"type":%q,"user":%q%s`, what, address, more))
 }

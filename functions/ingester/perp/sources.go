@@ -83,6 +83,12 @@ func (c Config) anchors(wanted *wantedAccounts, feeds *Feeds) engine.Source[*Bat
 	return s
 }
 
+// vaults asks for the venue's vaults: those that it lists, and those that are asked for.
+func (c Config) vaults(asked *vaultQuestions) engine.Source[*Batch] {
+	v := &hyperliquid.Vaults{Info: c.Info, Stats: new(source.Stats), Log: c.Logger.With("source", "vaults"), Next: asked.next}
+	return live("vaults", v.Stats, v.Follow)
+}
+
 // publicBehind is about how far the public API is behind a node.
 const publicBehind = 500 * time.Millisecond
 

@@ -22,6 +22,9 @@ type tabledTrader struct {
 	venue market.VenueCurve
 	held  *fieldstest.Held
 	told  bool // held is what the venue says
+
+	address string
+	vaults  []market.Vault // all of the venue
 }
 
 // within is what there is of the trader in a period that ends with the hour that runs, ms.
@@ -30,16 +33,16 @@ func (of *tabledTrader) within(p traderfields.Period, hour int64) *fieldstest.Ev
 	if p == traderfields.AllTime {
 		from = 0
 	}
-	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, Venue: of.venue, From: from, Hour: hour, Holds: of.held}
+	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, Venue: of.venue, From: from, Hour: hour, Holds: of.held, Address: of.address, Vaults: &of.vaults}
 }
 
 // traders are all that are in a log.
 func (g *tabled) traders() map[string]*tabledTrader {
 	t := g.sim.t
 	t.Helper()
-	all := map[string]*tabledTrader{}
+	all, vaults := map[string]*tabledTrader{}, g.sim.vaults()
 	for address, did := range g.deeds() {
-		all[address] = &tabledTrader{did: did}
+		all[address] = &tabledTrader{did: did, address: address, vaults: vaults}
 	}
 	for _, o := range g.placed {
 		if of := all[o.Address]; of != nil {

@@ -145,8 +145,31 @@ func (g *tabled) compare(at time.Time) {
 		t.Errorf("%s has a row, and is in no log", market.AddressOf(a))
 	}
 	g.compareCoins(reader, traders, hour)
+	g.compareTexts(reader, traders)
 	g.before = at.UnixMilli()
 	t.Logf("at %s %d rows of %d columns were compared, what %d of them hold with the venue", at, len(traders), len(columns), g.byVenue(traders))
+}
+
+// compareTexts compares the texts of every trader.
+func (g *tabled) compareTexts(reader *tablefile.Reader, traders map[string]*tabledTrader) {
+	t := g.sim.t
+	t.Helper()
+	for _, f := range traderfields.TextFields() {
+		column, _ := tradertable.Column(f.Name)
+		a := must.Get(reader.Ask(t.Context(), &table.Query{Unordered: true, Limit: 1 << 20}, []int{column}))(t)
+		some := 0
+		for i := range a.Rows {
+			of := traders[market.AddressOf(a.Rows[i].Address)]
+			want := fieldstest.Texts(f.Name, of.within(traderfields.AllTime, 0))
+			if got := a.Rows[i].NamesAt(0); !slices.Equal(got, want) {
+				t.Errorf("%s of %s is %q, want %q", f.Name, of.address, got, want)
+			}
+			some += len(want)
+		}
+		if some == 0 {
+			t.Errorf("%s is not known of any trader", f.Name)
+		}
+	}
 }
 
 // byVenue is how many traders hold what the venue says.

@@ -80,6 +80,9 @@ type Change struct {
 	Cold bool            // whether the cold tier is made again, of what it was, the overlay and Left
 
 	Beside []byte // the object that goes with the version; nil for the one of the last
+
+	// Again makes what is new of the rows of a part that are written again; nil leaves them as they are.
+	Again func(*tablefile.Part) *tablefile.Part
 }
 
 // Publish publishes the next version. It takes each column of all cold rows into memory in turn where
@@ -119,10 +122,10 @@ func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named
 	isHot := func(a table.Address) bool { return hot[a] }
 	switch {
 	case c.Cold:
-		cold, err = p.merge(ctx, Cold, version, slices.Concat(cold, overlay), c.Left, isHot)
+		cold, err = p.merge(ctx, Cold, version, slices.Concat(cold, overlay), c, isHot)
 		overlay = nil
 	case c.Left != nil && len(c.Left.Addresses) > 0:
-		overlay, err = p.merge(ctx, Overlay, version, overlay, c.Left, isHot)
+		overlay, err = p.merge(ctx, Overlay, version, overlay, c, isHot)
 	}
 	if err != nil {
 		return err
@@ -143,15 +146,19 @@ func (p *Publisher) key(version int64, name string) string {
 	return p.Prefix + strconv.FormatInt(version, 10) + "-" + name
 }
 
-// merge writes what files and a part come to as one file, without the hot rows; none where nothing is left.
-func (p *Publisher) merge(ctx context.Context, tier string, version int64, of []tablefile.Named, last *tablefile.Part, isHot func(table.Address) bool) ([]tablefile.Named, error) {
+// merge writes what files and the rows that have changed come to as one file, without the hot rows; none where
+// nothing is left.
+func (p *Publisher) merge(ctx context.Context, tier string, version int64, of []tablefile.Named, c *Change, isHot func(table.Address) bool) ([]tablefile.Named, error) {
 	files, err := Open(ctx, p.Store, of)
 	if err != nil {
 		return nil, err
 	}
-	part, err := tablefile.Merge(ctx, p.Columns, files, last, isHot)
+	part, err := tablefile.Merge(ctx, p.Columns, files, c.Left, isHot)
 	if err != nil {
 		return nil, fmt.Errorf("merge the tier %s: %w", tier, err)
+	}
+	if c.Again != nil {
+		part = c.Again(part)
 	}
 	return p.create(ctx, tier, version, part)
 }

@@ -203,7 +203,7 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.Manifest, hot map[table.Address]store.Point, at *prices, ms int64) (c publication.Change, err error) {
 	isHot := func(a table.Address) bool { _, ok := hot[a]; return ok }
 	isNot := func(a table.Address) bool { return !isHot(a) }
-	c = publication.Change{Hot: rows.Part(isHot), Left: rows.Part(isNot)}
+	c = publication.Change{Hot: rows.Part(isHot), Left: rows.Part(isNot), Again: func(p *tablefile.Part) *tablefile.Part { return traders.Relisted(p, at.listed) }}
 	if len(c.Hot.Addresses) == len(hot) {
 		return c, nil // all hot rows were made anew
 	}
@@ -219,12 +219,12 @@ func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.M
 	if len(part.Addresses) != len(hot) {
 		return c, fmt.Errorf("%d rows are hot, of which %d were made anew, and %d are to be published", len(hot), anew, len(part.Addresses))
 	}
-	c.Hot = traders.Revalued(part, func(a table.Address) *market.AccountSummary {
-		state, err := accounts.Decode(market.AddressOf(a), hot[a])
-		if err != nil {
-			return nil // it was read before
+	c.Hot = traders.Revalued(part, func(a table.Address) traderfields.Trader {
+		now := at.listed(a)
+		if state, err := accounts.Decode(market.AddressOf(a), hot[a]); err == nil { // it was read before
+			now.Holds = at.summary(state, ms)
 		}
-		return at.summary(state, ms)
+		return now
 	})
 	return c, nil
 }

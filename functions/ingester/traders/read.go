@@ -12,16 +12,23 @@ import (
 	"quotary/shared/data/routes"
 	"quotary/shared/data/traderfacts"
 	"quotary/shared/data/traders"
+	"quotary/shared/data/vaults"
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/table"
 	"quotary/shared/traderfields"
 )
 
-// prices are those at which is valued what accounts hold.
+// prices are those at which is valued what accounts hold, and what lists say of addresses.
 type prices struct {
 	markets *market.Markets
 	marks   market.Marks
+	vaults  vaults.Roles
+}
+
+// listed is what lists say of an address.
+func (p *prices) listed(a table.Address) traderfields.Trader {
+	return traderfields.Trader{Vault: p.vaults.Of(a)}
 }
 
 // summary is what an account holds; nil while no prices are known.
@@ -43,7 +50,11 @@ func (w *Work) prices(ctx context.Context) (*prices, error) {
 	if err != nil && !errors.Is(err, store.ErrNoView) {
 		return nil, fmt.Errorf("read the marks: %w", err)
 	}
-	return &prices{markets, marks.Px}, nil
+	roles, err := w.vaults.Get(ctx)
+	if err != nil && !errors.Is(err, store.ErrNoView) {
+		return nil, fmt.Errorf("read the vaults: %w", err)
+	}
+	return &prices{markets, marks.Px, roles}, nil
 }
 
 // trader is a row of the table, and the stored state of its account.
@@ -144,7 +155,7 @@ func (m *making) read(ctx context.Context, some []table.Address) ([]trader, erro
 	var known []string
 	for i := range some {
 		if state, ok := states[keys[i]]; ok {
-			list, known = append(list, trader{Trader: traders.Trader{Address: some[i]}, state: state}), append(known, texts[i])
+			list, known = append(list, trader{Trader: traders.Trader{Address: some[i], Trader: m.at.listed(some[i])}, state: state}), append(known, texts[i])
 		}
 	}
 	for i := range list {

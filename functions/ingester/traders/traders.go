@@ -6,10 +6,11 @@
 //
 //   - Every few minutes those accounts are made anew that have changed since the last one
 //     (accountchanges). All other rows of the hot tier keep their figures, but for what they hold,
-//     which is valued at the marks of now.
+//     which is valued at the marks of now, and for what lists say of addresses.
 //   - In a new hour, and when a term begins, all rows of the hot tier are made anew, those of
 //     accounts that did something in an hour that has left a window, and one in 24 of all others, so
-//     that no row is older than a day. Then the cold tier is written anew too.
+//     that no row is older than a day. Then the cold tier is written anew too, with what lists say by
+//     then.
 //
 // Hot is who has an open position, or did something or placed an order in the last day.
 //
@@ -33,6 +34,7 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/traders"
+	"quotary/shared/data/vaults"
 	"quotary/shared/market"
 	"quotary/shared/service/config"
 	"quotary/shared/store"
@@ -87,7 +89,7 @@ func (c Config) Begin() *Work {
 	series.Eventual = true
 	c.Series = &series
 	bucket := &publication.Bucket{Bucket: tablefile.Bucket{Client: c.Objects, Name: c.Bucket}, Objects: c.Objects, Views: c.Views, Newest: traders.Newest, ListKey: traders.ListKey}
-	w := &Work{Config: c, bucket: bucket, markets: meta.Markets.Open(c.Views, c.Now), marks: contexts.MarksOnly.Open(c.Views, c.Now)}
+	w := &Work{Config: c, bucket: bucket, markets: meta.Markets.Open(c.Views, c.Now), marks: contexts.MarksOnly.Open(c.Views, c.Now), vaults: vaults.OpenRoles(c.Views, c.Now)}
 	w.publisher = publication.Publisher{Columns: traders.Columns(), Prefix: traders.Prefix, Store: bucket, Keep: keep, Now: c.Now}
 	return w
 }
@@ -99,6 +101,7 @@ type Work struct {
 	publisher publication.Publisher
 	markets   *store.View[*market.Markets]
 	marks     *store.View[contexts.Marks]
+	vaults    *store.View[vaults.Roles]
 
 	last published // by this term; the zero value before the first one
 

@@ -19,6 +19,7 @@ import (
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/traderfacts"
+	"quotary/shared/data/vaults"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
@@ -259,6 +260,11 @@ func (w *world) has(row tablefile.Row, want *traderfields.Trader, which func(*tr
 			w.t.Fatalf("%s: %s of %s is %+v, want %d, known %t", w.now(), c.Name(), market.AddressOf(row.Address), row.Values[i], v, known)
 		}
 	}
+	for i, f := range traderfields.TextFields() {
+		if texts := row.NamesAt(len(traderfields.Columns()) + i); which(f) && !slices.Equal(texts, f.Texts(want)) {
+			w.t.Fatalf("%s: %s of %s is %q, want %q", w.now(), f.Name, market.AddressOf(row.Address), texts, f.Texts(want))
+		}
+	}
 }
 
 func isDone(f *traderfields.Field) bool {
@@ -347,6 +353,40 @@ func TestBetweenHoursHotRowsAreValuedAnewAndOthersStay(t *testing.T) {
 	if hot.Value != 2 {
 		t.Errorf("%d rows are hot, want those of who holds a position and of who did something", hot.Value)
 	}
+}
+
+// TestWhatListsSayIsInEveryRowByTheNextHour: hot rows have it at once.
+func TestWhatListsSayIsInEveryRowByTheNextHour(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	cold, hot := w.add(false, w.ms-10*dayMs), w.add(true, w.ms-3*dayMs)
+	work := w.term()
+	must.Do(t, work.Publish(t.Context()))
+	listed := func(f *traderfields.Field) bool { return f.ByList }
+	publish := func(after int64, want map[*account]*traderfields.VaultRole) {
+		t.Helper()
+		w.ms += after
+		must.Do(t, work.Publish(t.Context()))
+		rows := w.rows()
+		for a, role := range want {
+			w.has(rows[a.address], &traderfields.Trader{Vault: role}, listed)
+		}
+	}
+	list := func(of ...vaults.Vault) {
+		storetest.Publish(t, w.Views, vaults.Published, vaults.View{Listed: w.ms, Vaults: of})
+	}
+	publish(5*60_000, map[*account]*traderfields.VaultRole{cold: nil, hot: nil}) // after it, nothing is noted of them any more
+	one := vaults.Vault{Address: cold.state.Address, Leader: hot.state.Address, Name: "One", Created: 7}
+	list(one)
+	is, leads := &traderfields.VaultRole{Created: 7, Name: "One", Leader: one.Leader}, &traderfields.VaultRole{Leads: 1}
+	publish(5*60_000, map[*account]*traderfields.VaultRole{cold: nil, hot: leads})
+	publish(hourMs, map[*account]*traderfields.VaultRole{cold: is, hot: leads})
+	one.Name, one.Closed = "Another", true
+	list(one)
+	publish(hourMs, map[*account]*traderfields.VaultRole{cold: {Created: 7, Name: "Another", Leader: one.Leader}, hot: {}})
+	list()
+	publish(5*60_000, map[*account]*traderfields.VaultRole{hot: {}})
+	publish(hourMs, map[*account]*traderfields.VaultRole{cold: {}, hot: {}})
 }
 
 // TestWhoDidNothingIsKnownToByItsRows: no row of what it did is stored of who did nothing, and none of before there were any.

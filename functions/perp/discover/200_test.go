@@ -50,10 +50,25 @@ func TestTradersAreFound(t *testing.T) {
 	w.post(t, tags, body{"addresses": []string{address(2), address(1), address(99)}, "lang": "zh"}).Golden(t, "query-addr-tags")
 }
 
+func TestVaultsAreFoundByTheirNames(t *testing.T) {
+	t.Parallel()
+	w := published(t, 60)
+	found := w.post(t, discover, body{
+		"pageSize": 2, "sort": body{"field": "vtCreateTime", "dir": "asc"}, "selects": []string{"vtName", "vtLeader", "vtCreateTime", "vlVaultCount"},
+		"filters": []body{{"field": "vtName", "op": "!=", "val2": "Vault 1"}, {"field": "vlVaultCount", "op": "=", "val": 0}},
+	})
+	found.Golden(t, "discover-vaults")
+	one := apitest.Data[page](t, found).List[0]
+	again := apitest.Data[page](t, w.post(t, discover, body{"selects": []string{"vtName"}, "filters": []body{{"field": "vtLeader", "val2": one["vtLeader"]}}}))
+	if again.Total != 1 || again.List[0]["vtName"] != one["vtName"] {
+		t.Errorf("led by %v is %v", one["vtLeader"], again)
+	}
+}
+
 func TestWhatNobodyKnowsIsShownAsNull(t *testing.T) {
 	t.Parallel()
 	w := published(t, 3)
-	fields := []string{"vtName", "vlVaultCount"}
+	fields := []string{"dexNames", "dexCount"}
 	for _, row := range apitest.Data[page](t, w.post(t, discover, body{"selects": fields})).List {
 		for _, name := range fields {
 			if v, ok := row[name]; !ok || v != nil {

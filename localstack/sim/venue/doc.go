@@ -49,6 +49,12 @@
 // streams in every mode. Updates of type simulatedGrant stand for a type that nobody knows:
 // their amount comes into spot.
 //
+// # Vaults
+//
+// The liquidator and some of the traders are vaults that other traders lead, and one vault is closed and
+// has no account. They are told of by vaultSummaries, vaultDetails, leadingVaults and userRole alone:
+// they were made before the history of the venue, and nobody deposits into them.
+//
 // # TWAPs
 //
 // Some traders execute large orders as TWAPs, of perpetuals and of spot: a slice each half

@@ -37,6 +37,7 @@ func (v *Venue) serveHealth(w http.ResponseWriter, _ *http.Request) {
 type infoRequest struct {
 	Type            string          `json:"type"`
 	User            string          `json:"user"`
+	VaultAddress    string          `json:"vaultAddress"`
 	Coin            string          `json:"coin"`
 	Dex             *string         `json:"dex"`
 	StartTime       *int64          `json:"startTime"`
@@ -187,6 +188,9 @@ var infoTypes = map[string]func(*engine, *infoRequest) ([]byte, error){
 	"userAbstraction":             withUser(infoUserAbstraction),
 	"userRole":                    withUser(infoUserRole),
 	"portfolio":                   withUser(infoPortfolio),
+	"vaultSummaries":              infoVaultSummaries,
+	"vaultDetails":                infoVaultDetails,
+	"leadingVaults":               withUser(infoLeadingVaults),
 	"activeAssetData":             withUser(infoActiveAssetData),
 	"webData2":                    withUser(infoWebData2),
 }

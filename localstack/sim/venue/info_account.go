@@ -342,11 +342,11 @@ func (e *engine) appendActiveAsset(b []byte, addr string, u, c int) []byte {
 		num("markPx", mark, m.PxDec).end()...)
 }
 
-func infoUserRole(_ *engine, _ *infoRequest, u int) ([]byte, error) {
+func infoUserRole(e *engine, _ *infoRequest, u int) ([]byte, error) {
 	switch {
 	case u < 0:
 		return []byte(`{"role":"missing"}`), nil
-	case u == vault:
+	case e.isVault(u):
 		return []byte(`{"role":"vault"}`), nil
 	}
 	return []byte(`{"role":"user"}`), nil
@@ -376,9 +376,9 @@ func (e *engine) appendWebData2(b []byte, addr string, u int) []byte {
 		running = strconv.AppendInt(append(running, '['), e.Twaps[i].ID, 10)
 		running = append(e.appendTwap(append(running, ','), &e.Twaps[i]), ']')
 	}
-	return append(b, object(nil).raw("clearinghouseState", e.appendClearinghouse(nil, u, 0)).raw("leadingVaults", []byte("[]")).
+	return append(b, object(nil).raw("clearinghouseState", e.appendClearinghouse(nil, u, 0)).raw("leadingVaults", e.appendLeading(nil, addr)).
 		num("totalVaultEquity", 0, 6).raw("openOrders", list(nil, e.visible(u, 0), e.appendOrder)).
 		raw("agentAddress", null).raw("agentValidUntil", null).num("cumLedger", a.NetPerp, 6).
-		raw("meta", e.appendMeta(nil, 0)).raw("assetCtxs", ctxs).int("serverTime", e.ms()).bool("isVault", u == vault).
+		raw("meta", e.appendMeta(nil, 0)).raw("assetCtxs", ctxs).int("serverTime", e.ms()).bool("isVault", e.isVault(u)).
 		text("user", addr).raw("twapStates", append(running, ']')).raw("spotState", e.appendSpotState(nil, u)).end()...)
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -376,6 +377,44 @@ func TestAStrangerIsAnEmptyAccount(t *testing.T) {
 	s := ask[stateAnswer](t, v, `{"type":"clearinghouseState","user":%q}`, stranger)
 	if s.MarginSummary.AccountValue != "0.0" || len(s.AssetPositions) != 0 {
 		t.Errorf("state of a stranger: %+v", s)
+	}
+}
+
+func TestVaultsAreAccountsOfTheVenueThatOthersLead(t *testing.T) {
+	t.Parallel()
+	v := busy(t, Config{Traders: 60, HistoryDays: 2}, time.Minute)
+	type summary struct {
+		Name, VaultAddress, Leader string
+		IsClosed                   bool
+	}
+	open, holds := 0, 0
+	for _, s := range ask[[]summary](t, v, `{"type":"vaultSummaries"}`) {
+		if v.eng.userIndex(s.Leader) < 0 || s.Leader == s.VaultAddress || s.Name == "" {
+			t.Errorf("%+v is led by nobody, or has no name", s)
+		}
+		if details := ask[summary](t, v, `{"type":"vaultDetails","vaultAddress":%q}`, s.VaultAddress); details != s {
+			t.Errorf("its details are %+v, want %+v", details, s)
+		}
+		if s.IsClosed {
+			continue
+		}
+		open++
+		if role := ask[struct{ Role string }](t, v, `{"type":"userRole","user":%q}`, s.VaultAddress).Role; role != "vault" {
+			t.Errorf("%s is a %s", s.VaultAddress, role)
+		}
+		led := ask[[]struct{ Address, Name string }](t, v, `{"type":"leadingVaults","user":%q}`, s.Leader)
+		if !slices.Contains(led, struct{ Address, Name string }{s.VaultAddress, s.Name}) {
+			t.Errorf("%s leads %v", s.Leader, led)
+		}
+		if state := ask[stateAnswer](t, v, `{"type":"clearinghouseState","user":%q}`, s.VaultAddress); len(state.AssetPositions) > 0 {
+			holds++
+		}
+	}
+	if open < 3 || holds == 0 {
+		t.Errorf("%d vaults are open, of which %d hold positions", open, holds)
+	}
+	if got := ask[any](t, v, `{"type":"vaultDetails","vaultAddress":"0x00000000000000000000000000000000000000aa"}`); got != nil {
+		t.Errorf("what is no vault is %v", got)
 	}
 }
 

@@ -112,6 +112,7 @@ func TestAnswersHaveTheShapesOfThePublicAPI(t *testing.T) {
 		"userTwapSliceFills": `,"user":"` + slicer + `"`, "twapHistory": `,"user":"` + slicer + `"`, "userFees": `,"user":"` + user + `"`,
 		"userRateLimit": `,"user":"` + user + `"`, "userRole": `,"user":"` + user + `"`, "portfolio": `,"user":"` + user + `"`,
 		"activeAssetData": `,"user":"` + user + `","coin":"BTC"`, "frontendOpenOrders": `,"user":"` + user + `"`,
+		"vaultSummaries": ``, "vaultDetails": `,"vaultAddress":"` + v.eng.prof[vault].Addr + `"`, "leadingVaults": `,"user":"` + v.eng.vaults()[0].leader + `"`,
 		"historicalOrders": `,"user":"` + user + `"`, "userFills": `,"user":"` + byBuilder + `"`, "webData2": `,"user":"` + user + `"`,
 	}
 	var got []string

@@ -111,6 +111,10 @@ const PositionsLeftOut = "PositionsLeftOut"
 // second before them take all the room of a row.
 const TradesLeftOut = "TradesLeftOut"
 
+// VaultsLeftOut, of the domain perp, is how often a vault was named for which there is no place, as more
+// are known than the venue has.
+const VaultsLeftOut = "VaultsLeftOut"
+
 // HotTraders, of the domain traders, is how many rows of the trader table change all the time.
 const HotTraders = "HotTraders"
 

@@ -39,12 +39,16 @@ func OpenTraders(views *store.Views, client *s3.Client, bucket string) *tablefil
 }
 
 // ReadTraders reads the newest version of the table: the row of each trader with all figures, in the order
-// of [traderfields.Columns].
+// of [traderfields.Columns], and behind them the texts, in that of [traderfields.TextFields].
 func ReadTraders(t testing.TB, r *tablefile.Reader) (version int64, rows map[table.Address]tablefile.Row) {
 	t.Helper()
 	var show []int
 	for i := range traderfields.Columns() {
 		show = append(show, i)
+	}
+	for _, f := range traderfields.TextFields() {
+		column, _ := traders.Column(f.Name)
+		show = append(show, column)
 	}
 	a := must.Get(r.Ask(t.Context(), &table.Query{Unordered: true, Limit: 1 << 20}, show))(t)
 	rows = map[table.Address]tablefile.Row{}
@@ -58,7 +62,8 @@ func ReadTraders(t testing.TB, r *tablefile.Reader) (version int64, rows map[tab
 }
 
 // Traders are made-up ones with the addresses 1 to n, the same for the same numbers, as of a time, ms.
-// Every eighth did nothing, and every sixth holds nothing that is known.
+// Every eighth did nothing, and every sixth holds nothing that is known. Every seventh is a vault that the
+// one before it leads, and of every fifth it is not known whether it is one.
 func Traders(n int, now int64) []traders.Trader {
 	r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // they are to be the same each time
 	list := make([]traders.Trader, n)
@@ -77,11 +82,25 @@ func Traders(n int, now int64) []traders.Trader {
 			of.Worth[p] = traderfields.Worth{Perp: &traderfields.Ends{First: high, Last: low}, Total: &traderfields.Ends{First: low, Last: high}}
 			of.Fell[p] = &market.Drawdown{High: high, Low: low, NetIn: 5, Fraction: float64(r.IntN(10)) / 10}
 		}
+		of.Vault = madeUpRole(i+1, now)
 		if (i+1)%6 != 0 {
 			of.Holds = madeUpHoldings(r)
 		}
 	}
 	return list
+}
+
+// madeUpRole is what vaults have to do with trader n.
+func madeUpRole(n int, now int64) *traderfields.VaultRole {
+	switch {
+	case n%5 == 0:
+		return nil
+	case n%7 == 0:
+		return &traderfields.VaultRole{Created: now - int64(n)*86_400_000, Name: fmt.Sprintf("Vault %d", n%3), Leader: fmt.Sprintf("0x%040x", n-1)}
+	case (n+1)%7 == 0:
+		return &traderfields.VaultRole{Leads: 1}
+	}
+	return new(traderfields.VaultRole)
 }
 
 // amount is one of few different ones, with decimal places and below 0 too.

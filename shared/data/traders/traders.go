@@ -6,7 +6,6 @@ package traders
 import (
 	"time"
 
-	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
@@ -34,6 +33,7 @@ type Trader struct {
 
 var (
 	figures = traderfields.Columns()
+	texts   = traderfields.TextFields()
 	columns = columnsOf(figures)
 	places  = placesOf(columns)
 )
@@ -49,7 +49,18 @@ func columnsOf(figures []traderfields.Column) (all []tablefile.Column) {
 	for _, p := range traderfields.Periods {
 		all = append(all, tablefile.Column{Name: coinsName + p.Suffix(), Kind: tablefile.Names})
 	}
+	for _, f := range texts {
+		all = append(all, tablefile.Column{Name: f.Name, Kind: tablefile.Names})
+	}
 	return all
+}
+
+// textsAt is the field of texts of a column; false for a column of what was traded.
+func textsAt(column int) (*traderfields.Field, bool) {
+	if at := column - len(figures) - len(traderfields.Periods); at >= 0 {
+		return texts[at], true
+	}
+	return nil, false
 }
 
 func kindOf(k traderfields.Kind) tablefile.Kind {
@@ -60,7 +71,7 @@ func kindOf(k traderfields.Kind) tablefile.Kind {
 		return tablefile.Ratio
 	case traderfields.Date:
 		return tablefile.Date
-	case traderfields.Count, traderfields.Text: // texts are in no column
+	case traderfields.Count, traderfields.Text, traderfields.Address, traderfields.Names: // texts are in columns of sets
 	}
 	return tablefile.Count
 }
@@ -105,6 +116,12 @@ func Part(traders []Trader) *tablefile.Part {
 	}
 	p.Names = func(column int) ([][]string, error) {
 		names := make([][]string, len(traders))
+		if f, ok := textsAt(column); ok {
+			for i := range traders {
+				names[i] = f.Texts(&traders[i].Trader)
+			}
+			return names, nil
+		}
 		period := traderfields.Periods[column-len(figures)]
 		for i := range traders {
 			if w := traders[i].Did[period]; w != nil {
@@ -116,26 +133,45 @@ func Part(traders []Trader) *tablefile.Part {
 	return p
 }
 
-// Revalued is a part whose rows hold by now what holds says of each address; nil is as much as nothing
-// being known of it. It is asked once for each.
-func Revalued(p *tablefile.Part, holds func(table.Address) *market.AccountSummary) *tablefile.Part {
+// Revalued is a part whose rows hold by now what now says of each address, and have by now what lists say
+// of it. It is asked once for each.
+func Revalued(p *tablefile.Part, now func(table.Address) traderfields.Trader) *tablefile.Part {
+	return again(p, func(f *traderfields.Field) bool { return f.Adds == traderfields.Latest }, now)
+}
+
+// Relisted is a part whose rows have by now what lists say of each address.
+func Relisted(p *tablefile.Part, now func(table.Address) traderfields.Trader) *tablefile.Part {
+	return again(p, func(f *traderfields.Field) bool { return f.ByList }, now)
+}
+
+// again is a part of which some fields are made anew.
+func again(p *tablefile.Part, which func(*traderfields.Field) bool, now func(table.Address) traderfields.Trader) *tablefile.Part {
 	type column struct {
 		values []int64
 		known  table.Bits
 	}
-	anew := map[int]*column{}
+	anew, names := map[int]*column{}, map[int][][]string{}
 	for i, c := range figures {
-		if c.Field.Adds == traderfields.Latest {
+		if which(c.Field) {
 			anew[i] = &column{make([]int64, len(p.Addresses)), table.NewBits(len(p.Addresses))}
 		}
 	}
+	for _, f := range texts {
+		if which(f) {
+			names[places[f.Name]] = make([][]string, len(p.Addresses))
+		}
+	}
 	for row, a := range p.Addresses {
-		of := traderfields.Trader{Holds: holds(a)}
+		of := now(a)
 		for i, c := range anew {
 			if v, ok := figures[i].Field.Figure(&of, figures[i].Period); ok {
 				c.values[row] = v
 				c.known.Set(row)
 			}
+		}
+		for i, list := range names {
+			f, _ := textsAt(i)
+			list[row] = f.Texts(&of)
 		}
 	}
 	revalued := *p
@@ -144,6 +180,12 @@ func Revalued(p *tablefile.Part, holds func(table.Address) *market.AccountSummar
 			return c.values, c.known, nil
 		}
 		return p.Values(place)
+	}
+	revalued.Names = func(place int) ([][]string, error) {
+		if list, ok := names[place]; ok {
+			return list, nil
+		}
+		return p.Names(place)
 	}
 	return &revalued
 }

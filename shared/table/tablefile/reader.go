@@ -100,7 +100,30 @@ type Value struct {
 // Row is a row of an answer.
 type Row struct {
 	Address table.Address
-	Values  []Value // of the columns that were asked for
+	Values  []Value    // of the columns that were asked for
+	Names   [][]string // by the same places, of those that are columns of sets; nil of none
+}
+
+// add adds what a row of a part has in a column.
+func (r *Row) add(p *table.Part, row, column int, kind Kind) {
+	var of Value
+	if kind == Names {
+		for len(r.Names) < len(r.Values) {
+			r.Names = append(r.Names, nil)
+		}
+		r.Names = append(r.Names, p.Of(row, column))
+	} else if value, known := p.At(row, column); known {
+		of = Value{value, true}
+	}
+	r.Values = append(r.Values, of)
+}
+
+// NamesAt are the names at a place of the row, of a column of sets.
+func (r *Row) NamesAt(place int) []string {
+	if place < len(r.Names) {
+		return r.Names[place]
+	}
+	return nil
 }
 
 // Answer is what a query says of one version.
@@ -137,11 +160,7 @@ func (r *Reader) Ask(ctx context.Context, q *table.Query, show []int) (Answer, e
 		}
 		for i, at := range found.Rows {
 			for _, column := range some {
-				var of Value
-				if value, known := parts[at.Part].At(at.Row, column); known {
-					of = Value{value, true}
-				}
-				a.Rows[i].Values = append(a.Rows[i].Values, of)
+				a.Rows[i].add(parts[at.Part], at.Row, column, r.columns[column].Kind)
 			}
 		}
 	}

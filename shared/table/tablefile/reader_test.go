@@ -133,10 +133,24 @@ func TestNobodyBelongsToTheSetsThatAFileWasMadeWithout(t *testing.T) {
 	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
 	older := p.put(t, 1, 3, 5, 0, 100)
 	p.put(t, 2, 4, 3, 90, 120, older)
-	for kind, want := range map[table.SetKind]int{table.Any: 15, table.None: 105, table.Only: 0} {
+	for kind, want := range map[table.SetKind]int{table.Any: 15, table.None: 105, table.Only: 0, table.Some: 30} {
 		q := table.Query{Sets: []table.SetFilter{{Column: 3, Names: []string{"BTC"}, Kind: kind}}}
 		if a := must.Get(r.Ask(t.Context(), &q, nil))(t); a.Total != want {
 			t.Errorf("kind %d: %d rows, want %d", kind, a.Total, want)
+		}
+	}
+}
+
+func TestARowShowsTheSetsThatItBelongsToBesideItsFigures(t *testing.T) {
+	t.Parallel()
+	var p published
+	r := tablefile.NewReader(figures, p.Newest, &p, 1<<20)
+	older := p.put(t, 1, 3, 5, 0, 100)
+	p.put(t, 2, 4, 3, 90, 120, older)
+	for address, want := range map[byte][]string{91: {"BTC", "ETH"}, 92: {"ETH"}, 5: nil} {
+		a := must.Get(r.Ask(t.Context(), &table.Query{Addresses: []table.Address{{19: address}}, Limit: 1}, []int{0, 3, 1}))(t)
+		if row := &a.Rows[0]; !slices.Equal(row.NamesAt(1), want) || row.NamesAt(0) != nil || row.NamesAt(2) != nil || row.Values[0] != row.Values[2] || !row.Values[0].Known {
+			t.Errorf("row %d is %+v, want %v in the middle", address, row, want)
 		}
 	}
 }

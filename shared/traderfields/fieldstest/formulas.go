@@ -20,6 +20,9 @@ type Events struct {
 	Venue            market.VenueCurve // what the venue has told of before
 	From, Hour       int64             // ms: the first and the last full hour at which the curve counts
 	Holds            *Held             // what is held now; nil where nothing is known of it
+
+	Address string
+	Vaults  *[]market.Vault // all of the venue; nil where they are not known
 }
 
 // Figure is what a column comes to, in its units; known is false where it is not known. It panics for
@@ -36,8 +39,18 @@ func Unchecked() (names []string) {
 	for _, c := range traderfields.Columns() {
 		fields[c.Field.Name] = true
 	}
+	for _, f := range traderfields.TextFields() {
+		if texts[f.Name] == nil {
+			names = append(names, f.Name)
+		}
+	}
 	for name := range fields {
 		if formulas[name] == nil {
+			names = append(names, name)
+		}
+	}
+	for name := range texts {
+		if !slices.ContainsFunc(traderfields.TextFields(), func(f *traderfields.Field) bool { return f.Name == name }) {
 			names = append(names, name)
 		}
 	}
@@ -451,7 +464,7 @@ var formulas = merged(map[string]formula{
 	liquidationFormulas("liqLongOrders", "liqLongFilled", "liqLongPnl", market.Sell),
 	liquidationFormulas("liqShortOrders", "liqShortFilled", "liqShortPnl", market.Buy),
 	valueFormulas("acPerp", perpPart, func(v *market.VenueCurve) []market.AccountValue { return v.Perp }),
-	valueFormulas("acTotal", bothParts, func(v *market.VenueCurve) []market.AccountValue { return v.All }), spotFormulas(), drawdownFormulas(), snapshotFormulas(),
+	valueFormulas("acTotal", bothParts, func(v *market.VenueCurve) []market.AccountValue { return v.All }), spotFormulas(), drawdownFormulas(), snapshotFormulas(), listFormulas,
 	map[string]formula{
 		"acPerpVlm":  func(e *Events) (*big.Rat, bool) { return e.fillsOf(worth, perp), true },
 		"acTotalVlm": func(e *Events) (*big.Rat, bool) { return e.fillsOf(worth), true },

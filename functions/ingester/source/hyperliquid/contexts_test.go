@@ -28,14 +28,14 @@ type infoVenue struct {
 func (v *infoVenue) serve(t *testing.T) *Info {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q struct {
-			Type, Dex, Coin string
-			StartTime       int64
+			Type, Dex, Coin, VaultAddress string
+			StartTime                     int64
 		}
 		json.NewDecoder(r.Body).Decode(&q)
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.asked = append(v.asked, strings.TrimSpace(q.Type+" "+q.Dex+q.Coin))
-		body := v.answer(q.Type, q.Dex+q.Coin, q.StartTime)
+		v.asked = append(v.asked, strings.TrimSpace(q.Type+" "+q.Dex+q.Coin+q.VaultAddress))
+		body := v.answer(q.Type, q.Dex+q.Coin+q.VaultAddress, q.StartTime)
 		if body == "" {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			return

@@ -80,6 +80,8 @@ type infoRequest struct {
 	Coin string `json:"coin,omitempty"`
 	User string `json:"user,omitempty"`
 
+	VaultAddress string `json:"vaultAddress,omitempty"`
+
 	StartTime int64 `json:"startTime,omitempty"` // ms
 }
 

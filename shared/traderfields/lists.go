@@ -1,0 +1,47 @@
+package traderfields
+
+import "slices"
+
+// VaultRole is what the venue's vaults have to do with an address. The zero value is that of one that
+// neither is a vault nor leads any.
+type VaultRole struct {
+	Created      int64  // when the vault that it is was made, ms; 0 where that is not known
+	Name, Leader string // of the vault that it is; "" where it is none
+	Leads        int64  // how many vaults it leads
+}
+
+// listed are fields that are known by lists.
+func listed(fields ...[]Field) []Field {
+	all := slices.Concat(fields...)
+	for i := range all {
+		all[i].ByList = true
+	}
+	return all
+}
+
+// textField is a field of texts.
+func textField(group, name string, kind Kind, formula string, texts func(*Trader) []string) []Field {
+	return []Field{{Name: name, Group: group, Kind: kind, Adds: Latest, Formula: formula, texts: texts}}
+}
+
+// vaultFields are about the venue's vaults.
+var vaultFields = func() []Field {
+	role := func(t *Trader, _ Period) *VaultRole { return t.Vault }
+	text := func(of func(*VaultRole) string) func(*Trader) []string {
+		return func(t *Trader) []string {
+			if t.Vault == nil || of(t.Vault) == "" {
+				return nil
+			}
+			return []string{of(t.Vault)}
+		}
+	}
+	return listed(
+		group("vault", nil, role, row[VaultRole]{"vtCreateTime", Date, Latest, "When the vault was made, where the address is one.", func(v *VaultRole) (decimal, bool) {
+			made, _ := number(v.Created)
+			return made, v.Created > 0
+		}}),
+		textField("vault", "vtName", Text, "Name of the vault, where the address is one.", text(func(v *VaultRole) string { return v.Name })),
+		textField("vault", "vtLeader", Address, "Address of who leads the vault, where the address is one.", text(func(v *VaultRole) string { return v.Leader })),
+		group("vault leader", nil, role, row[VaultRole]{"vlVaultCount", Count, Latest, "Number of vaults that the address leads.", func(v *VaultRole) (decimal, bool) { return number(v.Leads) }}),
+	)
+}()
