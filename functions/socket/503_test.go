@@ -40,7 +40,7 @@ func TestWhatThisDeploymentHasNoSourceOfIsRefused(t *testing.T) {
 	t.Parallel()
 	const (
 		user   = `"user":"0x1000000000000000000000000000000000000001"`
-		fills  = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node"
+		fills  = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes"
 		orders = "the subscription is refused: orders of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node"
 	)
 	w := open(t)
@@ -48,8 +48,8 @@ func TestWhatThisDeploymentHasNoSourceOfIsRefused(t *testing.T) {
 	p := w.connect(w.SubKey, channel.FeedChannels)
 	for of, want := range map[string]string{
 		`"type":"liquidations"`: fills, `"type":"whaleEvents","coin":"BTC"`: fills, `"type":"userFills",` + user: fills, `"type":"orderUpdates",` + user: orders,
-		`"type":"userEvents",` + user:   fills + "; funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node",
-		`"type":"userFundings",` + user: "the subscription is refused: funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node",
+		`"type":"userEvents",` + user:   fills + "; funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes",
+		`"type":"userFundings",` + user: "the subscription is refused: funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes",
 	} {
 		p.errs(subscribeTo("{"+of+"}"), want)
 	}
