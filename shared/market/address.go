@@ -1,6 +1,12 @@
 package market
 
-import "encoding/hex"
+import (
+	"bytes"
+	"encoding/hex"
+)
+
+// CompareAccounts is the order of two addresses as they are stored, which is that of their texts.
+func CompareAccounts(a, b [20]byte) int { return bytes.Compare(a[:], b[:]) }
 
 // ParseAccount reads an address, 0x and 40 hex digits, as the 20 bytes that it stands for; ok is false
 // for any other text.

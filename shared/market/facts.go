@@ -1,7 +1,6 @@
 package market
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -140,7 +139,7 @@ func (f *Facts) Merge(o *Facts) {
 }
 
 // compareVia is the order in which builders are kept.
-func compareVia(v Via, builder [20]byte) int { return bytes.Compare(v.Builder[:], builder[:]) }
+func compareVia(v Via, builder [20]byte) int { return CompareAccounts(v.Builder, builder) }
 
 // mergeVia is what builders routed in both times. It changes neither, and keeps nothing of b.
 func mergeVia(a, b []Via) []Via {

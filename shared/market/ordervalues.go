@@ -1,7 +1,6 @@
 package market
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"math/bits"
@@ -205,7 +204,7 @@ func (r *ranking) reserved() (list []SpotReserve) {
 	for _, of := range r.reserves {
 		list = append(list, *of)
 	}
-	slices.SortFunc(list, func(a, b SpotReserve) int { return bytes.Compare(a.Account[:], b.Account[:]) })
+	slices.SortFunc(list, func(a, b SpotReserve) int { return CompareAccounts(a.Account, b.Account) })
 	return list
 }
 

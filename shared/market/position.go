@@ -1,7 +1,6 @@
 package market
 
 import (
-	"bytes"
 	"cmp"
 	"iter"
 	"maps"
@@ -192,7 +191,7 @@ func (p *Positions) All() iter.Seq[Position] {
 	return func(yield func(Position) bool) {
 		for _, coin := range slices.Sorted(maps.Keys(p.coins)) {
 			held := p.coins[coin].held
-			ids := slices.SortedFunc(maps.Keys(held), func(a, b accountID) int { return bytes.Compare(a[:], b[:]) })
+			ids := slices.SortedFunc(maps.Keys(held), CompareAccounts)
 			for _, id := range ids {
 				if one := held[id]; !yield(Position{coin, id, one.size, one.order}) {
 					return

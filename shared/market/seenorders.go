@@ -1,7 +1,6 @@
 package market
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 )
@@ -45,7 +44,7 @@ func (s *SeenOrders) builder(f *Fill) *HoursSeen {
 	if !ok || f.Tid == 0 {
 		return nil
 	}
-	at, known := slices.BinarySearchFunc(s.Builders, id, func(b SeenBuilder, id [20]byte) int { return bytes.Compare(b.Address[:], id[:]) })
+	at, known := slices.BinarySearchFunc(s.Builders, id, func(b SeenBuilder, id [20]byte) int { return CompareAccounts(b.Address, id) })
 	if !known {
 		if len(s.Builders) == MostBuilders {
 			return nil

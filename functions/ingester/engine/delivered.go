@@ -51,7 +51,8 @@ func sourcesOf[B any](all []Source[B]) map[string][]string {
 	for _, s := range all {
 		for _, need := range s.Brings {
 			for _, key := range []string{need.Key(), need.Name} {
-				if live[key] = live[key] || !s.Periodic; !slices.Contains(periodic[key], s.Name) {
+				live[key] = live[key] || !s.Periodic
+				if !slices.Contains(periodic[key], s.Name) {
 					periodic[key] = append(periodic[key], s.Name)
 				}
 			}
@@ -86,7 +87,8 @@ func (p *Pipeline[B]) restoreDelivered(ctx context.Context) error {
 	}
 	p.delivered.view, p.delivered.periodic, p.delivered.until = delivered.View{}, sourcesOf(p.Sources), map[string]int64{}
 	for key, state := range before {
-		if state.Sources = nil; len(p.delivered.periodic[key]) == 0 {
+		state.Sources = nil
+		if len(p.delivered.periodic[key]) == 0 {
 			state.Until = 0
 		}
 		if state.Since > 0 || state.Until > 0 {

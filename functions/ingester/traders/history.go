@@ -148,7 +148,7 @@ func (h *history) replace(ctx context.Context, hour int64) error {
 		return err
 	}
 	did := h.deeds[hour]
-	slices.SortFunc(did, func(a, b traderhistory.Did) int { return slices.Compare(a.Address[:], b.Address[:]) })
+	slices.SortFunc(did, func(a, b traderhistory.Did) int { return market.CompareAccounts(a.Address, b.Address) })
 	part, err := tablefile.Merge(ctx, traderhistory.Columns(), files, traderhistory.Part(did), h.undone(hour))
 	if err != nil {
 		return fmt.Errorf("merge what was done: %w", err)
@@ -230,8 +230,9 @@ func (h *history) open(ctx context.Context, from, hours int64) ([]*tablefile.Fil
 	return publication.Open(ctx, h.bucket, []tablefile.Named{h.next.Units[at].Named()})
 }
 
-// put writes a file and the routes beside it (nil is none), and names them in place of those of its time. What a process that ended before its
-// manifest has left under the same name is not touched: the version is another then.
+// put writes a file and the routes beside it (nil is none), and names them in place of those of its time.
+// What a process that ended before its manifest has left under the same name is not touched: the version
+// is another then.
 func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Part, beside *routes.Routes) error {
 	of := *part
 	of.Version, of.Tier = h.version, tiers[hours]
@@ -250,7 +251,7 @@ func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Pa
 		u.Routes = int64(len(routed))
 	}
 	for {
-		err := error(nil)
+		var err error
 		if routed != nil {
 			err = h.bucket.Create(ctx, u.NamedRoutes().Key, routed)
 		}

@@ -97,7 +97,7 @@ type making struct {
 func (m *making) rows(ctx context.Context, wanted addresses) (*traders.Rows, error) {
 	rows := new(traders.Rows)
 	for len(wanted) > 0 {
-		sorted := slices.SortedFunc(maps.Keys(wanted), func(a, b table.Address) int { return slices.Compare(a[:], b[:]) })
+		sorted := slices.SortedFunc(maps.Keys(wanted), market.CompareAccounts)
 		for some := range slices.Chunk(sorted, atOnce) {
 			if err := m.add(ctx, rows, some); err != nil {
 				return nil, err

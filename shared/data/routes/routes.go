@@ -125,15 +125,13 @@ func (r *Routes) Encode() []byte {
 	w := packed.Writer{B: make([]byte, 0, r.bytes+24*len(r.traders)+16)}
 	w.Byte(version)
 	w.Length(len(r.traders))
-	for _, trader := range slices.SortedFunc(maps.Keys(r.traders), compare) {
+	for _, trader := range slices.SortedFunc(maps.Keys(r.traders), market.CompareAccounts) {
 		w.B = append(w.B, trader[:]...)
 		w.Length(len(r.traders[trader]))
 		w.B = append(w.B, r.traders[trader]...)
 	}
 	return w.B
 }
-
-func compare(a, b table.Address) int { return bytes.Compare(a[:], b[:]) }
 
 var errObject = errors.New("it is no object of what builders routed")
 
@@ -144,7 +142,7 @@ func Decode(b []byte, times int) (*Routes, error) {
 	var last table.Address
 	for i := range r.Length(len(table.Address{}) + 1) {
 		trader := table.Address(r.Bytes(len(table.Address{})))
-		r.Check(i == 0 || compare(trader, last) > 0)
+		r.Check(i == 0 || market.CompareAccounts(trader, last) > 0)
 		body := r.Bytes(r.Length(1))
 		list, ok := decodeVia(body, times)
 		if r.Check(ok); r.Broken {
@@ -188,7 +186,7 @@ func decodeVia(b []byte, times int) (lists [][]market.Via, ok bool) {
 		var list []market.Via
 		for i := range r.Length(len(table.Address{}) + 7) {
 			v := market.Via{Builder: table.Address(r.Bytes(len(table.Address{})))}
-			r.Check(i == 0 || compare(v.Builder, list[i-1].Builder) > 0)
+			r.Check(i == 0 || market.CompareAccounts(v.Builder, list[i-1].Builder) > 0)
 			v.Traders, v.Orders = distinct(&r), distinct(&r)
 			v.Value, v.Fee, v.BuilderFee = r.Decimal(), r.Decimal(), r.Decimal()
 			list = append(list, v)

@@ -1,7 +1,6 @@
 package traderfacts
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 
@@ -78,8 +77,6 @@ func partsOf(f *market.Facts) (parts uint64) {
 // address is that of a builder.
 type address = [20]byte
 
-func compare(a, b address) int { return bytes.Compare(a[:], b[:]) }
-
 // writer writes facts. Coins and builders are told by their places in lists that stand before.
 type writer struct {
 	packed.Writer
@@ -125,7 +122,7 @@ func (w *writer) listBuilders(hours market.FactsByHour, more []market.Via, seen 
 			w.builders = append(w.builders, f.Via[i].Builder)
 		}
 	}
-	slices.SortFunc(w.builders, compare)
+	slices.SortFunc(w.builders, market.CompareAccounts)
 	w.builders = slices.Compact(w.builders)
 	w.Length(len(w.builders))
 	for _, b := range w.builders {
@@ -134,7 +131,7 @@ func (w *writer) listBuilders(hours market.FactsByHour, more []market.Via, seen 
 }
 
 func (w *writer) builder(b address) {
-	at, _ := slices.BinarySearchFunc(w.builders, b, compare)
+	at, _ := slices.BinarySearchFunc(w.builders, b, market.CompareAccounts)
 	w.Uint(uint64(at))
 }
 
@@ -303,7 +300,7 @@ func (r *reader) listBuilders() {
 	}
 	for i := range r.Length(len(address{})) {
 		r.builders = append(r.builders, address(r.Bytes(len(address{}))))
-		r.Check(i == 0 || compare(r.builders[i], r.builders[i-1]) > 0)
+		r.Check(i == 0 || market.CompareAccounts(r.builders[i], r.builders[i-1]) > 0)
 	}
 }
 
