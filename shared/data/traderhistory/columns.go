@@ -1,7 +1,6 @@
 package traderhistory
 
 import (
-	"math"
 	"strings"
 
 	"quotary/shared/market"
@@ -17,15 +16,22 @@ type component struct {
 	set   func(*market.Facts, market.Decimal)
 }
 
-// tooMuch is a sum that has become greater than what a file holds: it is not known, whatever is added.
-const tooMuch = math.MaxInt64
+// tooMuch stands in files and sums for a number that has more digits than a file holds: that is not known,
+// and stays so whatever is added. It is not left out, as what is left out is nothing.
+const tooMuch = tablefile.Most
 
-func add(a, b int64) int64 {
-	if a == tooMuch || b == tooMuch || a+b > tablefile.Most || a+b < -tablefile.Most {
+// merged is what two numbers come to.
+func (c *component) merged(a, b int64) int64 {
+	if a == tooMuch || b == tooMuch {
 		return tooMuch
 	}
-	return a + b
+	if sum := c.merge(a, b); sum < tooMuch && sum > -tooMuch {
+		return sum
+	}
+	return tooMuch
 }
+
+func add(a, b int64) int64      { return a + b }
 func greatest(a, b int64) int64 { return max(a, b) }
 func least(a, b int64) int64    { return min(a, b) }
 

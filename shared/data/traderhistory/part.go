@@ -37,8 +37,9 @@ func Part(list []Did) *tablefile.Part {
 			if !ok {
 				continue
 			}
-			if values[i], ok = traderfields.Units(v, c.Scale); ok {
-				known.Set(i)
+			known.Set(i)
+			if values[i], ok = traderfields.Units(v, c.Scale); !ok {
+				values[i] = tooMuch
 			}
 		}
 		return values, known, nil
@@ -123,19 +124,13 @@ func (s *summing) values(column int) ([]int64, table.Bits, error) {
 			}
 		}
 	}
-	fits := table.NewBits(s.n)
-	for at, v := range sums {
-		if known.Has(at) && v != tooMuch {
-			fits.Set(at)
-		}
-	}
-	return sums, fits, nil
+	return sums, known, nil
 }
 
 // addTo adds a value to that of a row.
 func (c *component) addTo(sums []int64, known table.Bits, row int, v int64) {
 	if known.Has(row) {
-		v = c.merge(sums[row], v)
+		v = c.merged(sums[row], v)
 	}
 	sums[row] = v
 	known.Set(row)

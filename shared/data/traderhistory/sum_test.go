@@ -22,7 +22,7 @@ func (w whole) Range(_ context.Context, offset, n int64) ([]byte, error) {
 	return b, err
 }
 
-// One such sum would be in the way of every publication.
+// One such sum would be in the way of every publication, or be taken for nothing.
 func TestASumThatNoFileHoldsIsNotKnownAndTheOthersAre(t *testing.T) {
 	t.Parallel()
 	most := market.DecimalOf(tablefile.Most-5, valuePlaces)
@@ -49,7 +49,7 @@ func TestASumThatNoFileHoldsIsNotKnownAndTheOthersAre(t *testing.T) {
 	body := must.Get(tablefile.Bytes(Columns(), part))(t)
 	sum := must.Get(tablefile.Open(t.Context(), whole{bytes.NewReader(body)}, int64(len(body))))(t)
 	for name, want := range map[string][2]any{
-		"perpTakerValue": {nil, int64(72_000_000)}, "perpMakerValue": {nil, nil}, "perpTakerCount": {int64(24), int64(24)}, "perpMakerCount": {int64(48), int64(48)},
+		"perpTakerValue": {int64(tooMuch), int64(72_000_000)}, "perpMakerValue": {int64(tooMuch), nil}, "perpTakerCount": {int64(24), int64(24)}, "perpMakerCount": {int64(48), int64(48)},
 	} {
 		blocks := must.Get(sum.Blocks(t.Context(), name))(t)
 		for row, want := range want {
@@ -58,10 +58,46 @@ func TestASumThatNoFileHoldsIsNotKnownAndTheOthersAre(t *testing.T) {
 			}
 		}
 	}
-	for trader, want := range []int64{0, 72} {
+	of := NewSums(hour, 2, []int{column}) // of the file of the sum, and of one in which trader 0 did little
+	little := Part([]Did{{Address: table.Address{}, Facts: &market.Facts{Perp: market.FillFacts{Taker: market.FillSum{Value: market.DecimalFromInt(1)}}}}})
+	for _, p := range []*tablefile.Part{part, little} {
+		values, known, err := p.Values(column)
+		for row := range p.Addresses {
+			if err == nil && known.Has(row) {
+				of.add(column, row, values[row])
+			}
+		}
+	}
+	for name, s := range map[string]*Sums{"hours": sums, "a file of a sum": of} {
 		var did market.Facts
-		if sums.Facts(trader, []int{column}, &did); !did.Perp.Taker.Value.Equal(market.DecimalFromInt(want)) {
-			t.Errorf("the value of trader %d is %s, want %d", trader, did.Perp.Taker.Value, want)
+		s.Facts(1, []int{column}, &did)
+		if s.Known(0, []int{column}) || !s.Known(1, []int{column}) || !did.Perp.Taker.Value.Equal(market.DecimalFromInt(72)) {
+			t.Errorf("of %s it is known of traders %t, %t, and that of the second is %s", name, s.Known(0, []int{column}), s.Known(1, []int{column}), did.Perp.Taker.Value)
+		}
+	}
+}
+
+// What has too many digits by itself is told from nothing too, and stays greater than all.
+func TestANumberThatNoFileHoldsIsNotNothing(t *testing.T) {
+	t.Parallel()
+	huge := market.DecimalOf(tablefile.Most, 0)
+	closed := market.PositionFacts{Long: market.PositionSum{Count: 1}, MaxPnl: huge, MinPnl: huge.Neg()}
+	part := Part([]Did{{Facts: &market.Facts{Closed: closed, Spot: market.FillFacts{Maker: market.FillSum{Value: huge}}}}})
+	for i := range components {
+		c := &components[i]
+		values, known, err := part.Values(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch c.Name {
+		case "maxPnl", "minPnl", "spotMakerValue":
+			if !known.Has(0) || values[0] != tooMuch || c.merged(values[0], -5) != tooMuch || c.merged(5, values[0]) != tooMuch {
+				t.Errorf("%s is %d, known %t", c.Name, values[0], known.Has(0))
+			}
+		case "spotTakerValue":
+			if known.Has(0) {
+				t.Error("what was not done is told")
+			}
 		}
 	}
 }

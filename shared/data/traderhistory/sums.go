@@ -2,6 +2,7 @@ package traderhistory
 
 import (
 	"iter"
+	"slices"
 
 	"quotary/shared/market"
 	"quotary/shared/table"
@@ -95,7 +96,15 @@ func (s *Sums) add(column, at int, v int64) {
 // Did reports whether anything was added to a trader.
 func (s *Sums) Did(trader int) bool { return s.did.Has(trader) }
 
-// Facts sets what a trader did in the window, as far as that is in some of the wanted columns.
+// Known reports whether all of some columns of a trader are known: one that has too many digits is not.
+func (s *Sums) Known(trader int, columns []int) bool {
+	return !slices.ContainsFunc(columns, func(c int) bool {
+		return c < firstContinued && s.known[c].Has(trader) && s.values[c][trader] == tooMuch
+	})
+}
+
+// Facts sets what a trader did in the window, as far as that is in some of the wanted columns and is
+// [Sums.Known].
 func (s *Sums) Facts(trader int, columns []int, f *market.Facts) {
 	*f = market.Facts{}
 	for _, c := range columns {

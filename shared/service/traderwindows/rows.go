@@ -50,8 +50,8 @@ func (c *columns) rows(ctx context.Context, parts []*table.Part, found []table.R
 			var known bool
 			if held, ok := heldColumn(f); ok {
 				v, known = parts[at.Part].At(at.Row, held)
-			} else {
-				v, known = traderfields.Fields[f].Figure(&of, traderhistory.Period)
+			} else if field := &traderfields.Fields[f]; sums.Known(i, traderhistory.Needs(field)) {
+				v, known = field.Figure(&of, traderhistory.Period)
 			}
 			if known {
 				rows[i].Values[k] = tablefile.Value{Value: v, Known: true}

@@ -283,6 +283,9 @@ func (c *columns) figures(ctx context.Context, f *traderfields.Field, parts []*t
 		if !sums.Did(at) {
 			return none, noneKnown
 		}
+		if !sums.Known(at, need) {
+			return 0, false
+		}
 		sums.Facts(at, need, &did.Did)
 		return f.Figure(&trader, traderhistory.Period)
 	})

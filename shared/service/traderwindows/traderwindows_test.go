@@ -42,6 +42,9 @@ func newYear(t testing.TB, rows int, more int64) *year {
 		a := table.Address{}
 		binary.BigEndian.PutUint64(a[12:], uint64(n+1)) //nolint:gosec // there are few
 		f := &market.Facts{Coins: []string{"BTC"}, Perp: market.FillFacts{Taker: market.FillSum{Count: 1, Value: market.DecimalFromInt(int64(n))}}}
+		if n == 0 {
+			f.Spot.Taker = market.FillSum{Count: 1, Value: market.DecimalFromInt(410_000_000)} // of 24 files as much as one holds
+		}
 		did, list = append(did, traderhistory.Did{Address: a, Facts: f}), append(list, traders.Trader{Address: a})
 	}
 	y.table = must.Get(tablefile.Bytes(traders.Columns(), traders.Part(list)))(t)
@@ -130,5 +133,39 @@ func TestAQuestionThatReadsTooMuchIsRefusedBeforeItReads(t *testing.T) {
 	}
 	if _, _, err := y.ask(365, one); errors.Is(err, traderwindows.ErrTooMuch) {
 		t.Error("one figure of a year is refused")
+	}
+}
+
+// TestASumOfTooManyDigitsIsNull, and all figures that are made of it: they come last, and pass no filter.
+func TestASumOfTooManyDigitsIsNull(t *testing.T) {
+	t.Parallel()
+	y := newYear(t, 3, 0)
+	fields := []string{"trFilledVal", "trTakerVal", "acTotalVlm", "trFeeRate", "trFills", "tpFilledVal"}
+	files := map[int64]int64{1: 24, 2: 25} // hours, and a day among them
+	for days, known := range map[int64]bool{1: true, 2: false} {
+		in := func(in *catalog.DiscoverHistoryIn) {
+			in.Selects, in.Sort = fields, &catalog.DiscoverSort{Field: "trFilledVal"}
+		}
+		a, _, err := y.ask(days, in)
+		if err != nil || len(a.Rows) != 3 {
+			t.Fatalf("%d rows (%v)", len(a.Rows), err)
+		}
+		at := 2
+		if known {
+			at = 0
+		}
+		for i, name := range fields {
+			v := a.Rows[at].Values[i]
+			if v.Known != (known || name == "trFills" || name == "tpFilledVal") || name == "trFills" && v.Value != 2*files[days] {
+				t.Errorf("in %d days %s is %+v", days, name, v)
+			}
+		}
+		a, _, err = y.ask(days, func(h *catalog.DiscoverHistoryIn) {
+			in(h)
+			h.Filters = []catalog.DiscoverFilter{{Field: "acTotalVlm", Op: ">=", Val: &catalog.Decimal{}}}
+		})
+		if want := map[bool]int{true: 3, false: 2}[known]; err != nil || a.Total != want {
+			t.Errorf("in %d days %d traders have a volume, want %d (%v)", days, a.Total, want, err)
+		}
 	}
 }
