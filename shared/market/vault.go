@@ -16,6 +16,5 @@ const MostVaultName = 100
 // Vaults are what the venue told of some vaults at one time.
 type Vaults struct {
 	Time   int64 // ms
-	Listed bool  // they are all that the venue lists
 	Vaults []Vault
 }

@@ -2,12 +2,11 @@ package traderfields
 
 import "slices"
 
-// VaultRole is what the venue's vaults have to do with an address. The zero value is that of one that
-// neither is a vault nor leads any.
+// VaultRole is what those of the venue's vaults that are known have to do with an address.
 type VaultRole struct {
 	Created      int64  // when the vault that it is was made, ms; 0 where that is not known
 	Name, Leader string // of the vault that it is; "" where it is none
-	Leads        int64  // how many vaults it leads
+	Led, Leads   int64  // how many vaults it has ever led, and how many of them are not closed
 }
 
 // listed are fields that are known by lists.
@@ -42,6 +41,9 @@ var vaultFields = func() []Field {
 		}}),
 		textField("vault", "vtName", Text, "Name of the vault, where the address is one.", text(func(v *VaultRole) string { return v.Name })),
 		textField("vault", "vtLeader", Address, "Address of who leads the vault, where the address is one.", text(func(v *VaultRole) string { return v.Leader })),
-		group("vault leader", nil, role, row[VaultRole]{"vlVaultCount", Count, Latest, "Number of vaults that the address leads.", func(v *VaultRole) (decimal, bool) { return number(v.Leads) }}),
+		group("vault leader", nil, role, row[VaultRole]{"vlVaultCount", Count, Latest, "Number of vaults that the address leads, of the vaults that are known; not known where it has led none of these.", func(v *VaultRole) (decimal, bool) {
+			leads, _ := number(v.Leads)
+			return leads, v.Led > 0
+		}}),
 	)
 }()

@@ -143,7 +143,7 @@ func (g *ingested) tell() {
 	if err != nil {
 		g.sim.t.Fatal(err)
 	}
-	b.Vaults = []market.Vaults{{Time: b.Meta.Time, Listed: true, Vaults: list}}
+	b.Vaults = []market.Vaults{{Time: b.Meta.Time, Vaults: list}}
 	g.says <- b
 	testenv.Until(g.sim.t, "the marks are taken", func() bool { return g.told.Load() == b.Meta.Time })
 }

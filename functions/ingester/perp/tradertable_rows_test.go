@@ -33,7 +33,7 @@ func (of *tabledTrader) within(p traderfields.Period, hour int64) *fieldstest.Ev
 	if p == traderfields.AllTime {
 		from = 0
 	}
-	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, Venue: of.venue, From: from, Hour: hour, Holds: of.held, Address: of.address, Vaults: &of.vaults}
+	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, Venue: of.venue, From: from, Hour: hour, Holds: of.held, Address: of.address, Vaults: of.vaults}
 }
 
 // traders are all that are in a log.

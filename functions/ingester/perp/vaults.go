@@ -17,9 +17,8 @@ import (
 // vaultFacts keeps the view of the venue's vaults: of what the venue tells, and of the ledger updates
 // that name one.
 type vaultFacts struct {
-	listed int64 // ms
-	known  map[string]vaults.Vault
-	asked  *vaultQuestions
+	known map[string]vaults.Vault
+	asked *vaultQuestions
 }
 
 // newVaults is folded from stored ledger updates too.
@@ -31,7 +30,6 @@ func newVaults(asked *vaultQuestions) Projection {
 
 // Restore takes the vaults from the view.
 func (p *vaultFacts) Restore(v vaults.View) error {
-	p.listed = v.Listed
 	for i := range v.Vaults {
 		p.put(&v.Vaults[i])
 	}
@@ -42,9 +40,6 @@ func (p *vaultFacts) Restore(v vaults.View) error {
 func (p *vaultFacts) Apply(b *Batch, _ time.Time) (changed bool) {
 	for i := range b.Vaults {
 		told := &b.Vaults[i]
-		if told.Listed {
-			p.listed, changed = max(p.listed, told.Time), true
-		}
 		for _, of := range told.Vaults {
 			changed = p.change(of.Address, func(v *vaults.Vault) { v.Tell(of, told.Time) }) || changed
 		}
@@ -104,7 +99,7 @@ func (p *vaultFacts) put(v *vaults.Vault) {
 
 // View has all vaults.
 func (p *vaultFacts) View(time.Time) vaults.View {
-	return vaults.View{Listed: p.listed, Vaults: slices.Collect(maps.Values(p.known))}
+	return vaults.View{Vaults: slices.Collect(maps.Values(p.known))}
 }
 
 // vaultQuestions are the vaults that the venue is to be asked for: each that is known once, and again

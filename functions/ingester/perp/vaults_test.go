@@ -23,16 +23,14 @@ func drawVaults(t *rapid.T) (all []*Batch) {
 		n := rapid.IntRange(1, 3).Draw(t, "vault")
 		of := market.Vault{Address: vaultAddress(n), Leader: fmt.Sprintf("0x%040x", n), Name: fmt.Sprint("vault ", s), Closed: s%3 == 0}
 		b := NewBatch()
-		switch rapid.IntRange(0, 4).Draw(t, "what") {
+		switch rapid.IntRange(0, 3).Draw(t, "what") {
 		case 0:
-			b.Vaults = []market.Vaults{{Time: base + 1000*s, Listed: true, Vaults: []market.Vault{of}}}
-		case 1:
 			b.Vaults = []market.Vaults{{Time: base + 1000*s, Vaults: []market.Vault{of}}}
-		case 2:
+		case 1:
 			b.Vaults = []market.Vaults{{Time: base + 1000*s, Vaults: []market.Vault{{Address: of.Address}}}}
-		case 3:
+		case 2:
 			b.Ledgers = []market.Ledger{vaultUpdate("vaultCreate", of.Leader, of.Address, base+int64(n))}
-		case 4:
+		case 3:
 			b.Ledgers = []market.Ledger{vaultUpdate("vaultDeposit", "0x00000000000000000000000000000000000000ff", of.Address, base+1000*s)}
 		}
 		all = append(all, b)
@@ -128,7 +126,7 @@ func TestVaultsAreRestored(t *testing.T) {
 	t.Parallel()
 	q := newVaultQuestions()
 	p := newVaults(q)
-	v := vaults.View{Listed: base, Vaults: []vaults.Vault{{Address: vaultAddress(1)}, {Address: vaultAddress(2), Leader: vaultAddress(3), Asked: base}}}
+	v := vaults.View{Vaults: []vaults.Vault{{Address: vaultAddress(1)}, {Address: vaultAddress(2), Leader: vaultAddress(3), Asked: base}}}
 	must.Do(t, p.Restore(map[string][]byte{vaults.Name: vaults.Published.Encode(v)}))
 	if address, ok := q.next(time.UnixMilli(base)); !ok || address != vaultAddress(1) {
 		t.Errorf("%q is asked for, %t", address, ok)

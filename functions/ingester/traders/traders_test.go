@@ -373,20 +373,20 @@ func TestWhatListsSayIsInEveryRowByTheNextHour(t *testing.T) {
 		}
 	}
 	list := func(of ...vaults.Vault) {
-		storetest.Publish(t, w.Views, vaults.Published, vaults.View{Listed: w.ms, Vaults: of})
+		storetest.Publish(t, w.Views, vaults.Published, vaults.View{Vaults: of})
 	}
 	publish(5*60_000, map[*account]*traderfields.VaultRole{cold: nil, hot: nil}) // after it, nothing is noted of them any more
 	one := vaults.Vault{Address: cold.state.Address, Leader: hot.state.Address, Name: "One", Created: 7}
 	list(one)
-	is, leads := &traderfields.VaultRole{Created: 7, Name: "One", Leader: one.Leader}, &traderfields.VaultRole{Leads: 1}
+	is, leads := &traderfields.VaultRole{Created: 7, Name: "One", Leader: one.Leader}, &traderfields.VaultRole{Led: 1, Leads: 1}
 	publish(5*60_000, map[*account]*traderfields.VaultRole{cold: nil, hot: leads})
 	publish(hourMs, map[*account]*traderfields.VaultRole{cold: is, hot: leads})
 	one.Name, one.Closed = "Another", true
 	list(one)
-	publish(hourMs, map[*account]*traderfields.VaultRole{cold: {Created: 7, Name: "Another", Leader: one.Leader}, hot: {}})
+	publish(hourMs, map[*account]*traderfields.VaultRole{cold: {Created: 7, Name: "Another", Leader: one.Leader}, hot: {Led: 1}})
 	list()
-	publish(5*60_000, map[*account]*traderfields.VaultRole{hot: {}})
-	publish(hourMs, map[*account]*traderfields.VaultRole{cold: {}, hot: {}})
+	publish(5*60_000, map[*account]*traderfields.VaultRole{hot: nil})
+	publish(hourMs, map[*account]*traderfields.VaultRole{cold: nil, hot: nil})
 }
 
 // TestWhoDidNothingIsKnownToByItsRows: no row of what it did is stored of who did nothing, and none of before there were any.

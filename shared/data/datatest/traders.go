@@ -94,13 +94,13 @@ func Traders(n int, now int64) []traders.Trader {
 func madeUpRole(n int, now int64) *traderfields.VaultRole {
 	switch {
 	case n%5 == 0:
-		return nil
+		return nil // which is not known
 	case n%7 == 0:
 		return &traderfields.VaultRole{Created: now - int64(n)*86_400_000, Name: fmt.Sprintf("Vault %d", n%3), Leader: fmt.Sprintf("0x%040x", n-1)}
 	case (n+1)%7 == 0:
-		return &traderfields.VaultRole{Leads: 1}
+		return &traderfields.VaultRole{Led: 2, Leads: 1}
 	}
-	return new(traderfields.VaultRole)
+	return nil
 }
 
 // amount is one of few different ones, with decimal places and below 0 too.

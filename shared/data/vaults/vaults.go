@@ -20,10 +20,9 @@ const Name = "vaults"
 // Most is how many vaults the view holds: many times as many as the venue has.
 const Most = 50_000
 
-// View is what is known of vaults.
+// View is what is known of vaults: never that there are no others.
 type View struct {
-	Listed int64   `json:"listed,omitempty"` // when the venue listed its vaults last, ms; 0 where it never has
-	Vaults []Vault `json:"vaults"`           // by address
+	Vaults []Vault `json:"vaults"` // by address
 }
 
 // Vault is what is known of one; of one that ledger updates alone name that may be no more than its address.
@@ -59,15 +58,15 @@ var Published = store.ViewType[View]{Name: Name, Period: 30 * time.Second, Befor
 	slices.SortFunc(v.Vaults, func(a, b Vault) int { return strings.Compare(a.Address, b.Address) })
 }}
 
-// Roles are what vaults have to do with addresses; nil while the venue has never listed any.
+// Roles are what vaults have to do with addresses, of those of which that is known.
 type Roles map[table.Address]traderfields.VaultRole
 
 // Of is what vaults have to do with an address; nil where that is not known.
 func (r Roles) Of(a table.Address) *traderfields.VaultRole {
-	if r == nil {
+	role, known := r[a]
+	if !known {
 		return nil
 	}
-	role := r[a]
 	return &role
 }
 
@@ -81,9 +80,6 @@ func OpenRoles(views *store.Views, clock func() time.Time) *store.View[Roles] {
 
 // Roles are what the vaults of the view have to do with addresses.
 func (v *View) Roles() Roles {
-	if v.Listed == 0 {
-		return nil
-	}
 	roles := Roles{}
 	for i := range v.Vaults {
 		of := &v.Vaults[i]
@@ -95,9 +91,12 @@ func (v *View) Roles() Roles {
 			role.Created, role.Name, role.Leader = of.Created, of.Name, of.Leader
 			roles[a] = role
 		}
-		if a, ok := market.ParseAccount(of.Leader); ok && !of.Closed {
+		if a, ok := market.ParseAccount(of.Leader); ok {
 			role := roles[a]
-			role.Leads++
+			role.Led++
+			if !of.Closed {
+				role.Leads++
+			}
 			roles[a] = role
 		}
 	}

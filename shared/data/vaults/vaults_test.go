@@ -17,7 +17,7 @@ func address(n int) string { return fmt.Sprintf("0x%040x", n) }
 func TestTheStoredView(t *testing.T) {
 	datasettest.Codec[View]{
 		Values: rapid.Custom(func(t *rapid.T) View {
-			v := View{Listed: rapid.Int64Range(0, 9).Draw(t, "listed"), Vaults: []Vault{}}
+			v := View{Vaults: []Vault{}}
 			for n := range rapid.IntRange(0, 4).Draw(t, "vaults") {
 				v.Vaults = append(v.Vaults, Vault{
 					Address: address(n), Leader: rapid.SampledFrom([]string{"", address(7)}).Draw(t, "leader"), Name: rapid.StringN(0, 5, 20).Draw(t, "name"),
@@ -40,15 +40,14 @@ func TestRolesAreThoseOfVaultsAndOfWhoLeadsThem(t *testing.T) {
 		{Address: address(4)}, // of which no more is known
 		{Address: address(5), Leader: address(1), Name: "D"},
 		{Address: "no address", Leader: address(6), Name: "E"},
+		{Address: address(7), Leader: address(8), Name: "F", Closed: true},
 	}}
-	if role := v.Roles().Of(table.Address{19: 1}); role != nil {
-		t.Errorf("before the venue lists its vaults it is known that %+v", role)
-	}
-	v.Listed = 1
-	for n, want := range map[byte]traderfields.VaultRole{
-		1: {Created: 5, Name: "A", Leader: address(9), Leads: 1}, 2: {Name: "B", Leader: address(9)}, 3: {Name: "C", Leader: address(9)}, 4: {}, 6: {Leads: 1}, 8: {}, 9: {Leads: 2},
+	roles := v.Roles()
+	for n, want := range map[byte]*traderfields.VaultRole{
+		1: {Created: 5, Name: "A", Leader: address(9), Led: 1, Leads: 1}, 2: {Name: "B", Leader: address(9)}, 3: {Name: "C", Leader: address(9)}, 4: nil,
+		6: {Led: 1, Leads: 1}, 8: {Led: 1}, 9: {Led: 3, Leads: 2}, 10: nil,
 	} {
-		if got := v.Roles().Of(table.Address{19: n}); got == nil || *got != want {
+		if got := roles.Of(table.Address{19: n}); (got == nil) != (want == nil) || want != nil && *got != *want {
 			t.Errorf("address %d has the role %+v, want %+v", n, got, want)
 		}
 	}

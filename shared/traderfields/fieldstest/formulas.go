@@ -22,7 +22,7 @@ type Events struct {
 	Holds            *Held             // what is held now; nil where nothing is known of it
 
 	Address string
-	Vaults  *[]market.Vault // all of the venue; nil where they are not known
+	Vaults  []market.Vault // that are known
 }
 
 // Figure is what a column comes to, in its units; known is false where it is not known. It panics for

@@ -17,11 +17,8 @@ var texts = map[string]func(*Events) []string{
 
 // vault is the one that the trader is; nil where it is none.
 func (e *Events) vault() *market.Vault {
-	if e.Vaults == nil {
-		return nil
-	}
-	for i := range *e.Vaults {
-		if v := &(*e.Vaults)[i]; v.Address == e.Address {
+	for i := range e.Vaults {
+		if v := &e.Vaults[i]; v.Address == e.Address {
 			return v
 		}
 	}
@@ -47,15 +44,15 @@ var listFormulas = map[string]formula{
 		return new(big.Rat).SetInt64(v.Created), true
 	},
 	"vlVaultCount": func(e *Events) (*big.Rat, bool) {
-		if e.Vaults == nil {
-			return nil, false
-		}
-		n := 0
-		for _, v := range *e.Vaults {
-			if v.Leader == e.Address && !v.Closed {
-				n++
+		led, closed := 0, 0
+		for _, v := range e.Vaults {
+			if v.Leader == e.Address {
+				led++
+				if v.Closed {
+					closed++
+				}
 			}
 		}
-		return whole(n), true
+		return whole(led - closed), led > 0
 	},
 }

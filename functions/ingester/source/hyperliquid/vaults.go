@@ -76,7 +76,7 @@ func (v *Vaults) list(ctx context.Context, sink Sink) error {
 		v.Stats.Malformed.Add(int64(malformed))
 		v.Log.Warn("skipped vaults that cannot be read", "count", malformed)
 	}
-	return v.deliver(ctx, sink, market.Vaults{Time: now.UnixMilli(), Listed: true, Vaults: list})
+	return v.deliver(ctx, sink, market.Vaults{Time: now.UnixMilli(), Vaults: list})
 }
 
 // one delivers a vault. The error is of the sink, or why ctx ended.
