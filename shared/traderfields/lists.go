@@ -9,6 +9,9 @@ type VaultRole struct {
 	Led, Leads   int64  // how many vaults it has ever led, and how many of them are not closed
 }
 
+// OtherVenues are those on which an address trades beside this one.
+type OtherVenues struct{ Names []string } // in order
+
 // listed are fields that are known by lists.
 func listed(fields ...[]Field) []Field {
 	all := slices.Concat(fields...)

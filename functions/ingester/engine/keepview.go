@@ -28,6 +28,7 @@ type ViewProjection[B, V any, S ViewState[B, V]] struct {
 	of        store.ViewType[V]
 	empty     func() S
 	every     time.Duration // between two versions at least
+	held      bool          // checkpoints wait for the next version
 	folds     []Fold[B]
 	changed   bool
 	published time.Time
@@ -41,6 +42,12 @@ func KeepView[B, V any, S ViewState[B, V]](of store.ViewType[V], empty func() S)
 // Every has a view that changes all the time published once in so long.
 func (p *ViewProjection[B, V, S]) Every(d time.Duration) *ViewProjection[B, V, S] {
 	p.every = d
+	return p
+}
+
+// Held has checkpoints wait for the version that is to come, where what they stand for comes once.
+func (p *ViewProjection[B, V, S]) Held() *ViewProjection[B, V, S] {
+	p.held = true
 	return p
 }
 
@@ -81,7 +88,7 @@ func (p *ViewProjection[B, V, S]) Apply(b B, _ *Reads, now time.Time) error {
 // Changes returns the view where it has changed.
 func (p *ViewProjection[B, V, S]) Changes(now time.Time, settle bool) Changes {
 	if !p.changed || p.every > 0 && !settle && now.Sub(p.published) < p.every {
-		return Changes{}
+		return Changes{Held: p.held && p.changed}
 	}
 	p.changed, p.published = false, now
 	return Changes{Views: []View{ViewOf(p.of, p.State.View(now))}}

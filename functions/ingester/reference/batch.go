@@ -4,6 +4,7 @@ import (
 	"quotary/shared/data/coins"
 	"quotary/shared/data/companies"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/othervenues"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
 )
@@ -19,6 +20,7 @@ type Batch struct {
 	Companies  []companies.Dropped
 	Treasuries []treasuries.Dropped
 	Held       []treasuries.Filed
+	Venues     []othervenues.Dropped
 }
 
 // NewBatch returns an empty batch.
@@ -39,10 +41,11 @@ func (b *Batch) Merge(later *Batch) {
 	b.Companies = append(b.Companies, later.Companies...)
 	b.Treasuries = append(b.Treasuries, later.Treasuries...)
 	b.Held = append(b.Held, later.Held...)
+	b.Venues = append(b.Venues, later.Venues...)
 }
 
 // Len is the number of events.
 func (b *Batch) Len() int {
 	return len(b.Coins) + len(b.Themes) + len(b.Rates) + len(b.Entries) + len(b.Indices) + len(b.Filings) + len(b.Companies) +
-		len(b.Treasuries) + len(b.Held)
+		len(b.Treasuries) + len(b.Held) + len(b.Venues)
 }

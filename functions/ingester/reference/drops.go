@@ -6,6 +6,7 @@ import (
 	"quotary/shared/data/companies"
 	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/othervenues"
 	"quotary/shared/data/treasuries"
 )
 
@@ -36,6 +37,13 @@ var Drops = []engine.DropDataset[*Batch]{
 		entry, err := indices.Parse(line, at)
 		if err == nil {
 			to.Indices = append(to.Indices, entry)
+		}
+		return err
+	}},
+	{Name: othervenues.Name, Schema: othervenues.Schema, Append: func(to *Batch, line []byte, at drop.Place) error {
+		entry, err := othervenues.Parse(line, at)
+		if err == nil {
+			to.Venues = append(to.Venues, entry)
 		}
 		return err
 	}},

@@ -10,6 +10,7 @@ import (
 	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/coingecko"
 	"quotary/functions/ingester/source/ecb"
+	"quotary/shared/aws/metrics"
 	"quotary/shared/catalog"
 	"quotary/shared/market"
 	"quotary/shared/service/config"
@@ -69,7 +70,11 @@ func (c Config) begin(_ context.Context, term *lease.Term) (engine.Work, error) 
 }
 
 func (c Config) pipeline(term *lease.Term) *engine.Pipeline[*Batch] {
-	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(), Holds: holds, Logger: c.Logger, Term: term}
+	left := new(leftOut)
+	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: Logs, Projections: Projections(left), Holds: holds, Logger: c.Logger, Term: term}
+	p.Figures = func() []engine.Figure {
+		return []engine.Figure{{Name: metrics.OtherVenuesLeftOut, Unit: metrics.Count, Value: left.venues.Load(), Grows: true}}
+	}
 	if c.CoinsURL != "" {
 		stats := new(source.Stats)
 		coins := &coingecko.Markets{URL: c.CoinsURL, Key: c.CoinsKey, Pages: c.CoinsPages, Every: c.CoinsEvery, ThemesEvery: themesEvery, Stats: stats, Log: source.Watched(c.Logger.With("source", "coingecko"), stats)}

@@ -25,6 +25,7 @@ import (
 	"quotary/shared/data/companies"
 	"quotary/shared/data/drop"
 	"quotary/shared/data/indices"
+	"quotary/shared/data/othervenues"
 	"quotary/shared/data/rates"
 	"quotary/shared/data/treasuries"
 	"quotary/shared/market"
@@ -43,6 +44,7 @@ var generators = map[string]func(*rapid.T) *Batch{
 	indices.Name:     drawIndices,
 	companies.Name:   drawCompanies,
 	treasuries.Name:  drawTreasuries,
+	othervenues.Name: drawVenues,
 	cointickers.Name: func(t *rapid.T) *Batch { b := drawCoins(t); b.Merge(drawRates(t)); return b },
 }
 
@@ -70,6 +72,16 @@ func drawCompanies(t *rapid.T) *Batch {
 		return companies.Dropped{Entry: companies.Entry{Key: []string{"i:acme:nyse", "i:mine:x"}[line%2], Shares: fmt.Sprint(line)}, Place: drop.Place{Time: line / 4, File: "a", Line: line}}
 	})
 	return &Batch{Filings: rapid.SliceOfN(filed, 0, 4).Draw(t, "filings"), Companies: rapid.SliceOfN(dropped, 0, 4).Draw(t, "companies")}
+}
+
+func drawVenues(t *rapid.T) *Batch {
+	dropped := rapid.Custom(func(t *rapid.T) othervenues.Dropped {
+		line := rapid.Int64Range(1, 30).Draw(t, "line")
+		// What stands in a line follows from its place.
+		e := othervenues.Entry{Address: fmt.Sprintf("0x%040x", line%4), Venues: []string{"Alpha", "Beta", "Gamma"}[line%3 : min(3, line%3+line%4)]}
+		return othervenues.Dropped{Entry: e, Place: drop.Place{Time: line / 5, File: "a", Line: line}}
+	})
+	return &Batch{Venues: rapid.SliceOfN(dropped, 0, 4).Draw(t, "entries")}
 }
 
 func drawTreasuries(t *rapid.T) *Batch {
@@ -127,7 +139,7 @@ func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
 	published, rows := map[string][]byte{}, map[store.SeriesAt]store.Point{}
 	var all []Projection
 	begin := func() {
-		all = Projections()
+		all = Projections(new(leftOut))
 		for _, p := range all {
 			must.Do(t, p.Restore(published))
 			p.Joined()
@@ -188,7 +200,7 @@ func run(t *rapid.T, batches []*Batch, ends func() bool) map[string]string {
 // that end between any two writes, and wants the views of one clean life.
 func TestViewsEndTheSameWhateverHappens(t *testing.T) {
 	t.Parallel()
-	for _, p := range Projections() {
+	for _, p := range Projections(new(leftOut)) {
 		draw := generators[p.Name()]
 		if draw == nil {
 			t.Fatalf("%s has no generator", p.Name())
@@ -311,7 +323,7 @@ func TestABatchMergesAllItHolds(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
 		return &Batch{Coins: make([]market.CoinMarket, 1), Themes: make([]market.CoinTheme, 1), Rates: make([]market.DayRates, 1), Entries: make([]coins.Dropped, 1), Indices: make([]indices.DayEntry, 1),
-			Filings: make([]companies.Filed, 1), Companies: make([]companies.Dropped, 1), Treasuries: make([]treasuries.Dropped, 1), Held: make([]treasuries.Filed, 1)}
+			Filings: make([]companies.Filed, 1), Companies: make([]companies.Dropped, 1), Treasuries: make([]treasuries.Dropped, 1), Held: make([]treasuries.Filed, 1), Venues: make([]othervenues.Dropped, 1)}
 	}
 	b := full()
 	b.Merge(full())

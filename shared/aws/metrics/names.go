@@ -115,6 +115,10 @@ const TradesLeftOut = "TradesLeftOut"
 // are known than the venue has.
 const VaultsLeftOut = "VaultsLeftOut"
 
+// OtherVenuesLeftOut, of the domain reference, is how many lines of drops of othervenues found no room, as
+// those before them name as many addresses or venues as are kept.
+const OtherVenuesLeftOut = "OtherVenuesLeftOut"
+
 // HotTraders, of the domain traders, is how many rows of the trader table change all the time.
 const HotTraders = "HotTraders"
 

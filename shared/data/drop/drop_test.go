@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -144,6 +145,8 @@ type sample struct {
 	N    int64  `json:"n" min:"-5" max:"2000000"`
 	M    int64  `json:"m" enum:"0|7"`
 	On   bool   `json:"on"`
+
+	Names []string `json:"names" most:"3" maxlen:"4"`
 }
 
 func TestHiddenCharactersAreDropped(t *testing.T) {
@@ -152,14 +155,34 @@ func TestHiddenCharactersAreDropped(t *testing.T) {
 	if value, err := of.Decode([]byte(`{"id":"\u202ea\u0000\nb\u009b\t"}`)); err != nil || value.ID != "a\nb\t" {
 		t.Errorf("%q, %v", value.ID, err)
 	}
+	if value, err := of.Decode([]byte(`{"id":"x","names":["\u202ea\u0000b","a b"," a\nb ","é"]}`)); err != nil || fmt.Sprintf("%q", value.Names) != `["a b" "é"]` {
+		t.Errorf("%q, %v", value.Names, err)
+	}
 	if _, err := of.Decode([]byte(`{"id":"\u0000"}`)); err == nil {
 		t.Error("nothing but a control character is an id")
 	}
 }
 
+func TestListsOfTexts(t *testing.T) {
+	t.Parallel()
+	of := drop.TypeOf[sample]()
+	for list, want := range map[string]string{
+		`["a","b","c"]`: `["a" "b" "c"]`, `["a","a","b","b","c","c"]`: `["a" "b" "c"]`, `[]`: `[]`, `null`: `[]`, `["éééé"]`: `["éééé"]`,
+		`["a","b","c","d"]`: "", `["ééééé"]`: "", `[""]`: "", `["\u0000"]`: "", `[null]`: "", `[1]`: "", `"a"`: "", `{}`: "", `[["a"]]`: "",
+	} {
+		value, err := of.Decode([]byte(`{"id":"x","names":` + list + `}`))
+		switch {
+		case want == "" && (err == nil || err.Error() != "names must be a list of at most 3 texts of 1 to 4 characters"):
+			t.Errorf("%s is %q, %v", list, value.Names, err)
+		case want != "" && (err != nil || fmt.Sprintf("%q", value.Names) != want):
+			t.Errorf("%s is %q, %v, want %s", list, value.Names, err, want)
+		}
+	}
+}
+
 func FuzzALine(f *testing.F) {
 	of := drop.TypeOf[sample]()
-	for _, seed := range []string{`{"id":"x","kind":"a","n":-5,"on":true}`, `{"id":"x","n":1e3}`, `{"id":"x","n":-6}`, `{"id":"x","m":7}`, `{"id":`, `{"id":[[[]]]}`, `{}`, `{"id":"\ud800"}`} {
+	for _, seed := range []string{`{"id":"x","kind":"a","n":-5,"on":true}`, `{"id":"x","n":1e3}`, `{"id":"x","n":-6}`, `{"id":"x","m":7}`, `{"id":`, `{"id":[[[]]]}`, `{}`, `{"id":"\ud800"}`, `{"id":"x","names":["a","b"]}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -169,6 +192,9 @@ func FuzzALine(f *testing.F) {
 				t.Error("no reason")
 			}
 			return
+		}
+		if len(value.Names) > 3 || slices.ContainsFunc(value.Names, func(name string) bool { return name == "" || len([]rune(name)) > 4 }) {
+			t.Errorf("%q has the names %q", line, value.Names)
 		}
 		if value.ID == "" || len([]rune(value.ID)) > 5 || value.Kind != "" && value.Kind != "a" && value.Kind != "b" ||
 			value.N < -5 || value.N > 2_000_000 || value.M != 0 && value.M != 7 || of.CheckNumbers(&value) != nil {

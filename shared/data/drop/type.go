@@ -17,11 +17,12 @@ import (
 
 // Type is what a line of a dataset may hold: a JSON object with the members of the
 // struct T, by their json tags, and no others. Members are texts, whole numbers
-// (int64) and booleans. Further tags: required:"true", of a text maxlen (runes) and
+// (int64), booleans and lists of texts. Further tags: required:"true", of a text maxlen (runes) and
 // pattern, of a number min and max, of both enum (values separated by |; a text is taken in
-// any letter case, and is what stands in the tag then), and accepts, which says better in
-// words what is accepted. A required text may not be empty. Control characters in texts are
-// dropped, but for tabs and line breaks.
+// any letter case, and is what stands in the tag then), of a list both maxlen of its texts and most of
+// them, and accepts, which says better in words what is accepted. A required text may not be empty,
+// and no text of a list. Control characters in texts are dropped, but for tabs and line breaks; a
+// text of a list is on one line, and is in it once.
 type Type[T any] struct{ members []member }
 
 // member is a member of a line. Kinds of Go are those of JSON that it may be.
@@ -31,6 +32,7 @@ type member struct {
 	kind     reflect.Kind
 	required bool
 	longest  int // runes; 0 is unbounded
+	most     int // texts of a list
 	pattern  *regexp.Regexp
 	enum     []string
 	min, max *int64
@@ -44,15 +46,18 @@ func TypeOf[T any]() *Type[T] {
 	for i := range of.NumField() {
 		field := of.Field(i)
 		m := member{index: i, name: field.Tag.Get("json"), kind: field.Type.Kind(), required: field.Tag.Get("required") == "true", accepts: field.Tag.Get("accepts")}
-		if m.name == "" || strings.Contains(m.name, ",") || !slices.Contains([]reflect.Kind{reflect.String, reflect.Int64, reflect.Bool}, m.kind) {
-			panic(fmt.Sprintf("drop: field %s of %s needs a json tag that is a name alone, and must be a string, an int64 or a bool", field.Name, of))
+		isList := field.Type == reflect.TypeFor[[]string]()
+		if m.name == "" || strings.Contains(m.name, ",") || !isList && !slices.Contains([]reflect.Kind{reflect.String, reflect.Int64, reflect.Bool}, m.kind) {
+			panic(fmt.Sprintf("drop: field %s of %s needs a json tag that is a name alone, and must be a string, an int64, a bool or a []string", field.Name, of))
 		}
-		if text := field.Tag.Get("maxlen"); text != "" {
-			longest, err := strconv.Atoi(text)
-			if err != nil {
-				panic(fmt.Sprintf("drop: field %s of %s: %v", field.Name, of, err))
+		for tag, bound := range map[string]*int{"maxlen": &m.longest, "most": &m.most} {
+			if text := field.Tag.Get(tag); text != "" {
+				n, err := strconv.Atoi(text)
+				if err != nil {
+					panic(fmt.Sprintf("drop: field %s of %s: %v", field.Name, of, err))
+				}
+				*bound = n
 			}
-			m.longest = longest
 		}
 		for tag, bound := range map[string]**int64{"min": &m.min, "max": &m.max} {
 			if text := field.Tag.Get(tag); text != "" {
@@ -62,6 +67,9 @@ func TypeOf[T any]() *Type[T] {
 				}
 				*bound = &n
 			}
+		}
+		if isList && (m.most == 0 || m.longest == 0) {
+			panic(fmt.Sprintf("drop: field %s of %s is a list, and needs most and maxlen", field.Name, of))
 		}
 		if text := field.Tag.Get("pattern"); text != "" {
 			m.pattern = regexp.MustCompile(text)
@@ -120,9 +128,33 @@ func (m *member) set(at reflect.Value, raw json.RawMessage) bool {
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		at.SetInt(n)
 		return err == nil && m.holds(n)
+	case reflect.Slice:
+		list, ok := m.list(raw)
+		at.Set(reflect.ValueOf(list))
+		return ok
 	}
 	at.SetBool(string(raw) == "true")
 	return string(raw) == "true" || string(raw) == "false"
+}
+
+// list reads a list of texts; ok is false for what is not accepted.
+func (m *member) list(raw json.RawMessage) (list []string, ok bool) {
+	var texts []string
+	if json.Unmarshal(raw, &texts) != nil {
+		return nil, false
+	}
+	for _, text := range texts {
+		if text = visible.Line(text); text == "" || utf8.RuneCountInString(text) > m.longest {
+			return nil, false
+		}
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+		if len(list) > m.most {
+			return nil, false
+		}
+	}
+	return list, true
 }
 
 // holds reports whether a number is within its bounds.
@@ -156,6 +188,8 @@ func (m *member) accepted() string {
 		return "a whole number"
 	case m.kind == reflect.Bool:
 		return "true or false"
+	case m.kind == reflect.Slice:
+		return fmt.Sprintf("a list of at most %d texts of 1 to %d characters", m.most, m.longest)
 	}
 	text := "a text"
 	if m.longest > 0 {
@@ -197,7 +231,7 @@ func (t *Type[T]) Schema(title string, comments map[string]string) map[string]an
 	properties, required := map[string]any{}, []string{}
 	for i := range t.members {
 		m := &t.members[i]
-		p := map[string]any{"type": map[reflect.Kind]string{reflect.String: "string", reflect.Int64: "integer", reflect.Bool: "boolean"}[m.kind]}
+		p := map[string]any{"type": map[reflect.Kind]string{reflect.String: "string", reflect.Int64: "integer", reflect.Bool: "boolean", reflect.Slice: "array"}[m.kind]}
 		if comment := comments[of.Field(m.index).Name]; comment != "" {
 			p["description"] = comment
 		}
@@ -209,7 +243,10 @@ func (t *Type[T]) Schema(title string, comments map[string]string) map[string]an
 		} else {
 			p["type"] = []any{p["type"], "null"}
 		}
-		if m.longest > 0 {
+		switch {
+		case m.kind == reflect.Slice:
+			p["items"], p["maxItems"] = map[string]any{"type": "string", "minLength": 1, "maxLength": m.longest}, m.most
+		case m.longest > 0:
 			p["maxLength"] = m.longest
 		}
 		if m.pattern != nil {
