@@ -102,6 +102,8 @@ type Trader struct {
 	Fell  map[Period]*market.Drawdown // the greatest fall of its perpetuals
 	Holds *market.AccountSummary      // what it holds now
 	Vault *VaultRole                  // what vaults have to do with it
+
+	RoutedUnknown bool // what it routed for others is not known
 }
 
 // Fields are all figures, by groups.

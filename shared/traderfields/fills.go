@@ -61,7 +61,12 @@ func lastAt(o *market.OrderTimes) (decimal, bool) {
 type routed = market.RoutedFacts
 
 // builderFields are about what an account routed for others as a builder.
-var builderFields = group("builders", Periods, did(func(f *market.Facts) *routed { return &f.Routed }),
+var builderFields = group("builders", Periods, func(t *Trader, p Period) *routed {
+	if w := t.Did[p]; w != nil && !t.RoutedUnknown {
+		return &w.Did.Routed
+	}
+	return nil
+},
 	row[routed]{"fbTraders", Count, Distinct, "Number of accounts with fills in the period that the address routed as their builder, each once.", func(r *routed) (decimal, bool) { return number(r.Traders.First) }},
 	row[routed]{"fbOrdersCount", Count, Distinct, "Number of orders with such fills, each once.", func(r *routed) (decimal, bool) { return number(r.Orders.First) }},
 	row[routed]{"fbTradeAmount", Money, Sum, "Sum of price × size of such fills, in US dollars.", func(r *routed) (decimal, bool) { return known(r.Value) }},

@@ -39,6 +39,7 @@ type history struct {
 	deeds   map[int64][]traderhistory.Did    // by hours, what is in no file yet
 	count   int                              // of deeds
 	touched map[int64]bool                   // hours whose files were replaced
+	leftOut int                              // traders of one of them for whom there was no room in what builders routed
 	whole   bool                             // accounts are looked at as a whole
 	today   int64                            // its beginning, ms
 	worth   []traderhistory.Worth            // by then
@@ -46,13 +47,13 @@ type history struct {
 	late             traderhistory.Accounts // those that are looked at in the hours from lateFrom on and before lateTo
 	lateFrom, lateTo int64                  // ms
 	lateHours        int64                  // how many these are
+	mostRoutes       int                    // bytes
 }
 
-// openHistory opens the history for the next version; whole says that accounts are looked at as a whole,
-// late how many hours of long ago are looked at.
-func openHistory(ctx context.Context, bucket *publication.Bucket, now time.Time, whole bool, late int64) (h *history, err error) {
-	h = &history{bucket: bucket, whole: whole, lateHours: late, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
-	if h.next, err = traderhistory.Newest.Load(ctx, bucket.Views); err != nil {
+// openHistory opens the history for the next version; whole says that accounts are looked at as a whole.
+func (w *Work) openHistory(ctx context.Context, now time.Time, whole bool) (h *history, err error) {
+	h = &history{bucket: w.bucket, whole: whole, lateHours: w.LateHours, mostRoutes: w.MostRoutes, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
+	if h.next, err = traderhistory.Newest.Load(ctx, w.Views); err != nil {
 		return nil, fmt.Errorf("read the history that was published last: %w", err)
 	}
 	h.before, h.today = traderhistory.All(h.next.Units), market.Day1.StartMs(now.UnixMilli())
@@ -163,12 +164,12 @@ func (h *history) replace(ctx context.Context, hour int64) error {
 
 // routes is what builders routed in an hour, by what is known now.
 func (h *history) routes(ctx context.Context, hour int64) (known *routes.Routes, err error) {
-	known = routes.New(1)
+	known = routes.New(1, h.mostRoutes)
 	if at, ok := h.next.Find(hour, traderhistory.Hour); ok && h.next.Units[at].Routes > 0 {
 		named := h.next.Units[at].NamedRoutes()
 		body, err := h.bucket.Range(ctx, named.Key, 0, named.Bytes)
 		if err == nil {
-			known, err = routes.Decode(body, 1)
+			known, err = routes.Decode(body, 1, h.mostRoutes)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read what builders routed in the hour: %w", err)
@@ -183,6 +184,7 @@ func (h *history) routes(ctx context.Context, hour int64) (known *routes.Routes,
 	for _, did := range h.deeds[hour] {
 		known.Set(did.Address, did.Facts.Via)
 	}
+	h.leftOut = max(h.leftOut, known.LeftOut())
 	return known, nil
 }
 

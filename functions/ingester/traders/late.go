@@ -13,7 +13,7 @@ import (
 // publication the files of so many hours are looked at that are no recent ones.
 const (
 	recentHours = 48
-	lateHours   = 240 // where nobody says
+	lateHours   = 240
 	// mostLate is how many accounts wait for that at most: of more, all is done at once.
 	mostLate = 20_000
 )

@@ -1,7 +1,6 @@
 package traders
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -55,7 +54,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	}
 	hour := market.Hour1.StartMs(now.UnixMilli())
 	whole := hour != w.last.hour
-	past, err := openHistory(ctx, w.bucket, now, whole, cmp.Or(w.LateHours, lateHours))
+	past, err := w.openHistory(ctx, now, whole)
 	if err != nil {
 		return err
 	}
@@ -84,9 +83,6 @@ func (w *Work) Publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if n := routed.Dropped(); n > 0 {
-		w.Logger.Warn("there is no room for what builders routed of some traders: it is missing in the rows of these builders", "traders", n)
-	}
 	change, err := w.change(ctx, rows, &last, next.hot, prices, now.UnixMilli())
 	if err != nil {
 		return err
@@ -113,6 +109,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	w.last = next
 	w.made.Add(int64(rows.Len()))
 	w.hot.Store(int64(len(next.hot)))
+	w.leftOut.Store(int64(max(routed.LeftOut(), past.leftOut)))
 	return nil
 }
 
@@ -122,13 +119,13 @@ func (w *Work) routes(ctx context.Context, last *tablefile.Manifest) (*routes.Ro
 	w.last.routes = nil
 	switch {
 	case last.Beside == (tablefile.Named{}):
-		return routes.New(len(traderfields.Periods)), nil
+		return routes.New(len(traderfields.Periods), w.MostRoutes), nil
 	case known != nil && w.last.beside == last.Beside:
 		return known, nil
 	}
 	body, err := w.bucket.Range(ctx, last.Beside.Key, 0, last.Beside.Bytes)
 	if err == nil {
-		known, err = routes.Decode(body, len(traderfields.Periods))
+		known, err = routes.Decode(body, len(traderfields.Periods), w.MostRoutes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what builders routed: %w", err)

@@ -123,7 +123,8 @@ func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Addre
 		one := &read[i]
 		for n, p := range traderfields.Periods {
 			if w := one.Did[p]; w != nil {
-				w.Did.Routed = m.routes.Of(one.Address, n)
+				routed, known := m.routes.Of(one.Address, n)
+				w.Did.Routed, one.RoutedUnknown = routed, !known
 			}
 		}
 		list[i] = one.Trader

@@ -8,6 +8,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/service/traderwindows"
 	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
 	"quotary/shared/testing/must"
 	"quotary/shared/traderfields"
 )
@@ -68,6 +69,64 @@ func TestWhatABuilderRoutedIsCorrectedWithItsTraders(t *testing.T) {
 					}
 				}
 			}
+		}
+		w.ms += 5 * 60_000
+	}
+}
+
+// TestWhatABuilderRoutedIsNullWhileThereIsNoRoomForATraderOfIt, in its row and in every window with the hour;
+// what it did itself, and what others routed, is known.
+func TestWhatABuilderRoutedIsNullWhileThereIsNoRoomForATraderOfIt(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	builder, other, first, second := w.add(false), w.add(false), w.add(false), w.add(false)
+	hour := w.ms - w.ms%hourMs - 3*hourMs
+	route := func(a *account, by ...table.Address) {
+		a.did, a.since = market.FactsByHour{}, hour
+		for i, b := range by {
+			f := market.Fill{Coin: "BTC", Side: market.Buy, Time: hour + int64(i), Px: "10", Sz: "1", Fee: "0.5", FeeToken: "USDC", ClosedPnl: "0", Tid: int64(i + 1), Oid: int64(i), Builder: market.AddressOf(b)}
+			a.did.Fill(&f, new(market.OrderSeen), new(market.HoursSeen))
+		}
+		w.store(a)
+	}
+	route(first, builder.address)
+	c := w.config()
+	c.MostRoutes = 200
+	for _, step := range []struct {
+		many    int // builders of the second trader
+		unknown *account
+	}{{8, other}, {0, nil}} {
+		by := []table.Address{other.address}
+		for n := range step.many {
+			by = append(by, table.Address{0: 0xff, 19: byte(n)})
+		}
+		route(second, by[:min(len(by), step.many)]...)
+		work := c.Begin()
+		must.Do(t, work.Publish(t.Context()))
+		figures := work.Status().Figures
+		if left := figures[len(figures)-1].Value; left != int64(min(1, step.many)) {
+			t.Errorf("there is no room for %d traders", left)
+		}
+		rows, of := w.rows(), traderwindows.Window{From: hour, To: hour + 2*hourMs}
+		past := map[table.Address][]tablefile.Value{}
+		for _, row := range must.Get(w.windows().Ask(t.Context(), of, &table.Query{Limit: 9}, asked()))(t).Rows {
+			past[row.Address] = row.Values
+		}
+		for _, a := range w.accounts {
+			for i, f := range asked() {
+				if field := &traderfields.Fields[f]; isDone(field) {
+					v, known := field.Figure(w.past(a, of), traderhistory.Period)
+					if a == step.unknown && field.Group == "builders" {
+						v, known = 0, false
+					}
+					if got := past[a.address][i]; got != (tablefile.Value{Value: v, Known: known}) {
+						t.Errorf("with %d builders more %s of account %d in a window is %+v, want %d, known %t", step.many, field.Name, a.address[19], got, v, known)
+					}
+				}
+			}
+			want := w.trader(a)
+			want.RoutedUnknown = a == step.unknown
+			w.has(rows[a.address], want, isDone)
 		}
 		w.ms += 5 * 60_000
 	}

@@ -125,6 +125,10 @@ const HotTraders = "HotTraders"
 // PublishingTraders, of the domain traders, is how long the last publication of the trader table took.
 const PublishingTraders = "PublishingTraders"
 
+// RoutesLeftOut, of the domain traders, is for how many traders there is no room to keep what builders routed of
+// them: what these builders routed is not known.
+const RoutesLeftOut = "RoutesLeftOut"
+
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];
 // [Lag] is one of them too.
 const (

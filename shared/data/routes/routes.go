@@ -16,10 +16,13 @@ import (
 )
 
 const (
-	version = 1
+	version = 2
 	hourMs  = 3_600_000
-	// mostBytes bounds what is kept of all traders: of a million that have a builder each.
-	mostBytes = 256 << 20
+	// MostBytes bounds what is kept of all traders: of a million that have a builder each.
+	MostBytes = 256 << 20
+	// mostIncomplete is of how many builders it is kept that their sums leave something out. Of more, it holds
+	// for all.
+	mostIncomplete = 100_000
 )
 
 // Routes is what builders routed of traders in some times each, such as periods.
@@ -27,9 +30,12 @@ type Routes struct {
 	times   int
 	traders map[table.Address][]byte // packed, see [appendVia]
 	bytes   int                      // of these
+	most    int                      // of bytes
 	sums    map[table.Address]*sum   // by builders
 	changed map[table.Address]bool   // builders
-	dropped int
+
+	leftOut    map[table.Address]bool // traders for whom there was no room
+	incomplete map[table.Address]bool // the builders that these named: it is not known what they routed
 }
 
 // sum is what a builder routed.
@@ -38,24 +44,30 @@ type sum struct {
 	times   []market.RoutedFacts
 }
 
-// New knows of no trader.
-func New(times int) *Routes {
-	return &Routes{times: times, traders: map[table.Address][]byte{}, sums: map[table.Address]*sum{}, changed: map[table.Address]bool{}}
+// New knows of no trader, and has room for so many bytes.
+func New(times, most int) *Routes {
+	return &Routes{
+		times: times, most: most, traders: map[table.Address][]byte{}, sums: map[table.Address]*sum{}, changed: map[table.Address]bool{},
+		leftOut: map[table.Address]bool{}, incomplete: map[table.Address]bool{},
+	}
 }
 
-// Set sets what builders routed of a trader in each time, in place of what was known of that.
+// Set sets what builders routed of a trader in each time, in place of what was known of that. While there is
+// no room for it, it is not known what these builders routed, see [Routes.Of].
 func (r *Routes) Set(trader table.Address, times ...[]market.Via) {
 	var next []byte
 	if slices.ContainsFunc(times, func(list []market.Via) bool { return len(list) > 0 }) {
 		next = appendVia(nil, times)
 	}
 	last := r.traders[trader]
+	if r.bytes+len(next)-len(last) > r.most && len(next) > len(last) {
+		r.leaveOut(trader, times)
+		next = nil
+	} else {
+		r.takeIn(trader)
+	}
 	if bytes.Equal(last, next) {
 		return
-	}
-	if r.bytes+len(next)-len(last) > mostBytes {
-		r.dropped++
-		next = nil
 	}
 	if last != nil {
 		before, _ := decodeVia(last, r.times) // it was checked
@@ -67,6 +79,37 @@ func (r *Routes) Set(trader table.Address, times ...[]market.Via) {
 		r.traders[trader] = next
 	}
 	r.bytes += len(next) - len(last)
+}
+
+// leaveOut notes that there is no room for what builders routed of a trader.
+func (r *Routes) leaveOut(trader table.Address, times [][]market.Via) {
+	r.leftOut[trader] = true
+	for _, list := range times {
+		for k := range list {
+			b := list[k].Builder
+			if r.incomplete[b] || len(r.incomplete) >= mostIncomplete {
+				continue
+			}
+			r.incomplete[b], r.changed[b] = true, true
+			if len(r.incomplete) == mostIncomplete {
+				r.changeAll()
+			}
+		}
+	}
+}
+
+// takeIn notes that there is room for a trader: with the last for whom there was none, all sums are known again.
+func (r *Routes) takeIn(trader table.Address) {
+	if delete(r.leftOut, trader); len(r.leftOut) == 0 && len(r.incomplete) > 0 {
+		r.changeAll()
+		clear(r.incomplete)
+	}
+}
+
+func (r *Routes) changeAll() {
+	for _, b := range r.Builders() {
+		r.changed[b] = true
+	}
 }
 
 // add adds what builders routed of one trader to their sums, or takes it away.
@@ -96,19 +139,31 @@ func (r *Routes) add(times [][]market.Via, sign int) {
 	}
 }
 
-// Of is what a builder routed in one of the times.
-func (r *Routes) Of(builder table.Address, time int) (f market.RoutedFacts) {
+// Of is what a builder routed in one of the times; known is false while that leaves something out, as there was
+// no room for it.
+func (r *Routes) Of(builder table.Address, time int) (f market.RoutedFacts, known bool) {
+	if r.incomplete[builder] || len(r.incomplete) >= mostIncomplete {
+		return f, false
+	}
 	if of := r.sums[builder]; of != nil {
 		f.Merge(&of.times[time])
 	}
-	return f
+	return f, true
 }
 
 // Builders are all that routed something, in no order.
-func (r *Routes) Builders() []table.Address { return slices.Collect(maps.Keys(r.sums)) }
+func (r *Routes) Builders() []table.Address {
+	all := maps.Clone(r.incomplete)
+	for b := range r.sums {
+		all[b] = true
+	}
+	return slices.Collect(maps.Keys(all))
+}
 
 // Traders are all of whom something was routed, in no order.
-func (r *Routes) Traders() []table.Address { return slices.Collect(maps.Keys(r.traders)) }
+func (r *Routes) Traders() []table.Address {
+	return slices.AppendSeq(slices.Collect(maps.Keys(r.leftOut)), maps.Keys(r.traders))
+}
 
 // Changed are the builders whose sums may differ from what they were when it was asked last, in no order.
 func (r *Routes) Changed() []table.Address {
@@ -117,12 +172,13 @@ func (r *Routes) Changed() []table.Address {
 	return list
 }
 
-// Dropped is of how many traders nothing was taken in, as there was no room.
-func (r *Routes) Dropped() int { return r.dropped }
+// LeftOut is for how many traders there was no room.
+func (r *Routes) LeftOut() int { return len(r.leftOut) }
 
-// Encode is the object: the traders, in their order.
+// Encode is the object: the traders, in their order, those for whom there was no room, and the builders that
+// these named.
 func (r *Routes) Encode() []byte {
-	w := packed.Writer{B: make([]byte, 0, r.bytes+24*len(r.traders)+16)}
+	w := packed.Writer{B: make([]byte, 0, r.bytes+24*(len(r.traders)+len(r.leftOut)+len(r.incomplete))+32)}
 	w.Byte(version)
 	w.Length(len(r.traders))
 	for _, trader := range slices.SortedFunc(maps.Keys(r.traders), market.CompareAccounts) {
@@ -130,14 +186,20 @@ func (r *Routes) Encode() []byte {
 		w.Length(len(r.traders[trader]))
 		w.B = append(w.B, r.traders[trader]...)
 	}
+	for _, set := range [...]map[table.Address]bool{r.leftOut, r.incomplete} {
+		w.Length(len(set))
+		for _, a := range slices.SortedFunc(maps.Keys(set), market.CompareAccounts) {
+			w.B = append(w.B, a[:]...)
+		}
+	}
 	return w.B
 }
 
 var errObject = errors.New("it is no object of what builders routed")
 
-// Decode reads the object, of so many times.
-func Decode(b []byte, times int) (*Routes, error) {
-	routes, r := New(times), packed.Reader{B: b}
+// Decode reads the object, of so many times, into one with room for so many bytes.
+func Decode(b []byte, times, most int) (*Routes, error) {
+	routes, r := New(times, most), packed.Reader{B: b}
 	r.Check(r.Byte() == version)
 	var last table.Address
 	for i := range r.Length(len(table.Address{}) + 1) {
@@ -151,6 +213,14 @@ func Decode(b []byte, times int) (*Routes, error) {
 		routes.add(list, 1)
 		routes.traders[trader], last = bytes.Clone(body), trader
 		routes.bytes += len(body)
+	}
+	for _, set := range [...]map[table.Address]bool{routes.leftOut, routes.incomplete} {
+		var last table.Address
+		for i := range r.Length(len(last)) {
+			a := table.Address(r.Bytes(len(last)))
+			r.Check(i == 0 || market.CompareAccounts(a, last) > 0)
+			set[a], last = true, a
+		}
 	}
 	if !r.Done() {
 		return nil, errObject

@@ -44,7 +44,7 @@ var lists = rapid.Custom(func(t *rapid.T) (of [times][]market.Via) {
 func TestSumsAreThoseOfWhatIsKnownOfEachTrader(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		r, known, told := routes.New(times), map[table.Address][times][]market.Via{}, map[table.Address][times]market.RoutedFacts{}
+		r, known, told := routes.New(times, routes.MostBytes), map[table.Address][times][]market.Via{}, map[table.Address][times]market.RoutedFacts{}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			of, did := trader(rapid.IntRange(1, 4).Draw(t, "trader")), lists.Draw(t, "did")
 			if rapid.IntRange(0, 4).Draw(t, "nothing") == 0 {
@@ -54,7 +54,7 @@ func TestSumsAreThoseOfWhatIsKnownOfEachTrader(t *testing.T) {
 			known[of] = did
 			if rapid.IntRange(0, 3).Draw(t, "stored") == 0 {
 				changed := r.Changed()
-				r = must.Get(routes.Decode(r.Encode(), times))(t)
+				r = must.Get(routes.Decode(r.Encode(), times, routes.MostBytes))(t)
 				check(t, r, known, told, changed)
 			} else {
 				check(t, r, known, told, r.Changed())
@@ -80,7 +80,13 @@ func check(t *rapid.T, r *routes.Routes, known map[table.Address][times][]market
 	}
 	for _, text := range markettest.Builders[1:] {
 		b, _ := market.ParseAccount(text)
-		got := [times]market.RoutedFacts{r.Of(b, 0), r.Of(b, 1)}
+		var got [times]market.RoutedFacts
+		for i := range got {
+			var known bool
+			if got[i], known = r.Of(b, i); !known {
+				t.Fatalf("what %s routed is not known", text)
+			}
+		}
 		if diff := cmp.Diff(sums[b], got, equal); diff != "" {
 			t.Fatalf("(-sum +got):\n%s", diff)
 		}
@@ -95,7 +101,7 @@ func check(t *rapid.T, r *routes.Routes, known map[table.Address][times][]market
 func TestStoredRoutes(t *testing.T) {
 	datasettest.Codec[string]{
 		Values: rapid.Custom(func(t *rapid.T) string {
-			r := routes.New(times)
+			r := routes.New(times, rapid.SampledFrom([]int{300, routes.MostBytes}).Draw(t, "room"))
 			for n := range rapid.IntRange(0, 5).Draw(t, "traders") {
 				did := lists.Draw(t, "did")
 				r.Set(trader(n), did[:]...)
@@ -104,7 +110,7 @@ func TestStoredRoutes(t *testing.T) {
 		}),
 		Encode: func(body string) []byte { return []byte(body) },
 		Decode: func(b []byte) (string, error) {
-			r, err := routes.Decode(b, times)
+			r, err := routes.Decode(b, times, routes.MostBytes)
 			if err != nil {
 				return "", err
 			}
@@ -118,7 +124,7 @@ func TestStoredRoutes(t *testing.T) {
 
 func TestWhatIsSetAgainChangesNothing(t *testing.T) {
 	t.Parallel()
-	r, did := routes.New(times), lists.Example(3)
+	r, did := routes.New(times, routes.MostBytes), lists.Example(3)
 	r.Set(trader(1), did[:]...)
 	if len(r.Changed()) == 0 {
 		t.Fatal("nothing has changed")
@@ -128,5 +134,52 @@ func TestWhatIsSetAgainChangesNothing(t *testing.T) {
 	r.Set(trader(2))
 	if list := r.Changed(); len(list) > 0 || !bytes.Equal(before, r.Encode()) {
 		t.Errorf("the sums of %d builders have changed", len(list))
+	}
+}
+
+// TestWhatThereIsNoRoomForIsNotKnown of the builders that a trader names, until there is room for all traders:
+// the others keep their sums, and each trader counts once.
+func TestWhatThereIsNoRoomForIsNotKnown(t *testing.T) {
+	t.Parallel()
+	via := func(builders ...int) (list []market.Via) {
+		for _, b := range builders {
+			list = append(list, market.Via{Builder: trader(b), RoutedFacts: market.RoutedFacts{Value: market.DecimalFromInt(7)}})
+		}
+		return list
+	}
+	r := routes.New(1, 100)
+	for _, step := range []struct {
+		what    string
+		trader  int
+		via     []market.Via
+		unknown []int // builders, of 1, 2 and 3
+		changed []int
+		left    int
+	}{
+		{"there is room", 10, via(1), nil, []int{1}, 0},
+		{"a trader has too many", 11, via(2, 3, 4, 5), []int{2, 3}, []int{2, 3, 4, 5}, 1},
+		{"again", 11, via(2, 3, 4, 5), []int{2, 3}, nil, 1},
+		{"another", 12, via(3, 4, 5, 6), []int{2, 3}, []int{6}, 2},
+		{"one of them has less", 11, via(2), []int{2, 3}, []int{2}, 1},
+		{"what was there grows", 10, via(1, 2, 3, 4), []int{1, 2, 3}, []int{1}, 2},
+		{"and goes", 10, nil, []int{1, 2, 3}, nil, 1},
+		{"there is room for all", 12, via(3), nil, []int{1, 2, 3, 4, 5, 6}, 0},
+	} {
+		r.Set(trader(step.trader), step.via)
+		changed := r.Changed()
+		slices.SortFunc(changed, market.CompareAccounts)
+		var want []table.Address
+		for _, b := range step.changed {
+			want = append(want, trader(b))
+		}
+		if !slices.Equal(changed, want) || r.LeftOut() != step.left {
+			t.Errorf("%s: %d traders are left out, and %v have changed, want %v", step.what, r.LeftOut(), changed, want)
+		}
+		for b := 1; b <= 3; b++ {
+			if _, known := r.Of(trader(b), 0); known == slices.Contains(step.unknown, b) {
+				t.Errorf("%s: what builder %d routed is known: %t", step.what, b, known)
+			}
+		}
+		r = must.Get(routes.Decode(r.Encode(), 1, 100))(t)
 	}
 }

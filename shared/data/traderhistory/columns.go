@@ -16,19 +16,19 @@ type component struct {
 	set   func(*market.Facts, market.Decimal)
 }
 
-// tooMuch stands in files and sums for a number that has more digits than a file holds: that is not known,
-// and stays so whatever is added. It is not left out, as what is left out is nothing.
-const tooMuch = tablefile.Most
+// unknown stands in files and sums for a number that is not known, as it has more digits than a file holds or
+// leaves something out, and that stays so whatever is added. It is not left out, as what is left out is 0.
+const unknown = tablefile.Most
 
 // merged is what two numbers come to.
 func (c *component) merged(a, b int64) int64 {
-	if a == tooMuch || b == tooMuch {
-		return tooMuch
+	if a == unknown || b == unknown {
+		return unknown
 	}
-	if sum := c.merge(a, b); sum < tooMuch && sum > -tooMuch {
+	if sum := c.merge(a, b); sum < unknown && sum > -unknown {
 		return sum
 	}
-	return tooMuch
+	return unknown
 }
 
 func add(a, b int64) int64      { return a + b }

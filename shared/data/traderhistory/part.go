@@ -39,7 +39,7 @@ func Part(list []Did) *tablefile.Part {
 			}
 			known.Set(i)
 			if values[i], ok = traderfields.Units(v, c.Scale); !ok {
-				values[i] = tooMuch
+				values[i] = unknown
 			}
 		}
 		return values, known, nil

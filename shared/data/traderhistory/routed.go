@@ -1,6 +1,9 @@
 package traderhistory
 
 import (
+	"maps"
+	"slices"
+
 	"quotary/shared/data/routes"
 	"quotary/shared/market"
 	"quotary/shared/table"
@@ -9,29 +12,34 @@ import (
 
 // Routed is a part of an hour whose builders have routed what is known of that by now, and all others
 // nothing: a builder that did nothing else has a row too.
-func Routed(p *tablefile.Part, known *routes.Routes) *tablefile.Part {
-	routed, nothing := map[table.Address]*market.Facts{}, new(market.Facts)
-	for _, b := range known.Builders() {
-		routed[b] = &market.Facts{Routed: known.Of(b, 0)}
+func Routed(p *tablefile.Part, by *routes.Routes) *tablefile.Part {
+	others := map[table.Address]bool{} // builders that did nothing else
+	for _, b := range by.Builders() {
+		others[b] = true
 	}
-	list := make([]Did, 0, len(p.Addresses)+len(routed))
 	for _, a := range p.Addresses {
-		of := routed[a]
-		if of == nil {
-			of = nothing
+		delete(others, a)
+	}
+	all := slices.AppendSeq(slices.Clone(p.Addresses), maps.Keys(others))
+	list, incomplete := make([]Did, len(all)), []int{} // rows
+	for row, a := range all {
+		routed, known := by.Of(a, 0)
+		if !known {
+			incomplete = append(incomplete, row)
 		}
-		list = append(list, Did{a, of})
-		delete(routed, a)
+		list[row] = Did{a, &market.Facts{Routed: routed}}
 	}
-	for b, of := range routed {
-		list = append(list, Did{b, of})
-	}
-	all := Part(list)
+	routed := Part(list)
 	return &tablefile.Part{
-		Addresses: all.Addresses,
+		Addresses: all,
 		Values: func(column int) ([]int64, table.Bits, error) {
 			if isRouted(column) {
-				return all.Values(column)
+				values, has, err := routed.Values(column)
+				for _, row := range incomplete {
+					values[row] = unknown
+					has.Set(row)
+				}
+				return values, has, err
 			}
 			values, has, err := p.Values(column)
 			if err != nil {
@@ -39,14 +47,14 @@ func Routed(p *tablefile.Part, known *routes.Routes) *tablefile.Part {
 			}
 			bits := table.NewBits(len(list))
 			copy(bits, has)
-			return append(values, make([]int64, len(routed))...), bits, nil
+			return append(values, make([]int64, len(others))...), bits, nil
 		},
 		Names: func(column int) ([][]string, error) {
 			if isRouted(column) {
-				return all.Names(column)
+				return routed.Names(column)
 			}
 			names, err := p.Names(column)
-			return append(names, make([][]string, len(routed))...), err
+			return append(names, make([][]string, len(others))...), err
 		},
 	}
 }

@@ -49,7 +49,7 @@ func TestASumThatNoFileHoldsIsNotKnownAndTheOthersAre(t *testing.T) {
 	body := must.Get(tablefile.Bytes(Columns(), part))(t)
 	sum := must.Get(tablefile.Open(t.Context(), whole{bytes.NewReader(body)}, int64(len(body))))(t)
 	for name, want := range map[string][2]any{
-		"perpTakerValue": {int64(tooMuch), int64(72_000_000)}, "perpMakerValue": {int64(tooMuch), nil}, "perpTakerCount": {int64(24), int64(24)}, "perpMakerCount": {int64(48), int64(48)},
+		"perpTakerValue": {int64(unknown), int64(72_000_000)}, "perpMakerValue": {int64(unknown), nil}, "perpTakerCount": {int64(24), int64(24)}, "perpMakerCount": {int64(48), int64(48)},
 	} {
 		blocks := must.Get(sum.Blocks(t.Context(), name))(t)
 		for row, want := range want {
@@ -91,7 +91,7 @@ func TestANumberThatNoFileHoldsIsNotNothing(t *testing.T) {
 		}
 		switch c.Name {
 		case "maxPnl", "minPnl", "spotMakerValue":
-			if !known.Has(0) || values[0] != tooMuch || c.merged(values[0], -5) != tooMuch || c.merged(5, values[0]) != tooMuch {
+			if !known.Has(0) || values[0] != unknown || c.merged(values[0], -5) != unknown || c.merged(5, values[0]) != unknown {
 				t.Errorf("%s is %d, known %t", c.Name, values[0], known.Has(0))
 			}
 		case "spotTakerValue":

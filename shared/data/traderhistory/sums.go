@@ -96,10 +96,10 @@ func (s *Sums) add(column, at int, v int64) {
 // Did reports whether anything was added to a trader.
 func (s *Sums) Did(trader int) bool { return s.did.Has(trader) }
 
-// Known reports whether all of some columns of a trader are known: one that has too many digits is not.
+// Known reports whether all of some columns of a trader are known: one of which a file does not know it is not.
 func (s *Sums) Known(trader int, columns []int) bool {
 	return !slices.ContainsFunc(columns, func(c int) bool {
-		return c < firstContinued && s.known[c].Has(trader) && s.values[c][trader] == tooMuch
+		return c < firstContinued && s.known[c].Has(trader) && s.values[c][trader] == unknown
 	})
 }
 
@@ -108,7 +108,7 @@ func (s *Sums) Known(trader int, columns []int) bool {
 func (s *Sums) Facts(trader int, columns []int, f *market.Facts) {
 	*f = market.Facts{}
 	for _, c := range columns {
-		if c < firstContinued && s.known[c].Has(trader) && s.values[c][trader] != tooMuch {
+		if c < firstContinued && s.known[c].Has(trader) && s.values[c][trader] != unknown {
 			components[c].set(f, market.DecimalOf(s.values[c][trader], components[c].Scale))
 		}
 	}

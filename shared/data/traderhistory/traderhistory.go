@@ -8,8 +8,8 @@
 // days, so that a window of a month is read from some dozens of files ([Manifest.Cover]). The file of an
 // hour is replaced when more is known of it, and with it its day and its week.
 //
-// What a row has not is 0; what has too many digits for a file is [tablefile.Most] in it, and so are the sums
-// that have it in them: figures that are made of that are not known.
+// What a row has not is 0; what is not known, as it has too many digits for a file, is [tablefile.Most] in it,
+// and so are the sums that have it in them: figures that are made of that are not known.
 //
 // A view, the manifest, names the files of the newest version.
 package traderhistory
