@@ -142,7 +142,7 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 			return err
 		}
 		c.state = state
-		incomplete = incomplete || accountstats.Version(*other) != accountstats.VersionOf(own.Extra, storedFacts(did)) || did != nil && !traderfacts.HasBuilders(did.Extra)
+		incomplete = incomplete || accountstats.Version(*other) != accountstats.VersionOf(own.Extra, storedFacts(did))
 	}
 	if !incomplete {
 		facts, err := traderfacts.Keep(storedFacts(did))

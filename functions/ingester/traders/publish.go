@@ -156,7 +156,7 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 	if last.Version == 0 {
 		return nil
 	}
-	all := hour-last.Version > outOfDate.Milliseconds() || last.Beside == (tablefile.Named{}) // which is made of all rows
+	all := hour-last.Version > outOfDate.Milliseconds()
 	for _, tier := range [...]string{publication.Cold, publication.Overlay, publication.Hot} {
 		files, err := publication.Open(ctx, w.bucket, publication.OfTier(last.Files, tier))
 		if err != nil {

@@ -257,16 +257,8 @@ func (w *writer) seenBuilders(list []market.SeenBuilder) {
 
 type reader struct {
 	packed.Reader
-	version  byte
 	coins    []string
 	builders []address
-}
-
-// begin reads what opens a row: the newest version, or the one before, of which there are rows, and that
-// knows no builders.
-func (r *reader) begin() {
-	r.version = r.Byte()
-	r.Check(r.version == version || r.version == withoutBuilders)
 }
 
 // hours reads what was done within so many hours behind a time, ms.
@@ -295,9 +287,6 @@ func (r *reader) list() {
 
 // listBuilders reads the builders. Each has its place once.
 func (r *reader) listBuilders() {
-	if r.version == withoutBuilders {
-		return
-	}
 	for i := range r.Length(len(address{})) {
 		r.builders = append(r.builders, address(r.Bytes(len(address{}))))
 		r.Check(i == 0 || market.CompareAccounts(r.builders[i], r.builders[i-1]) > 0)
@@ -426,7 +415,7 @@ func (r *reader) seen(from int64) (s market.SeenOrders) {
 		if r.Bool() {
 			o.Filled, o.Liquidated = from-r.Int(), from-r.Int()
 		}
-		if r.version != withoutBuilders && r.Bool() {
+		if r.Bool() {
 			o.Routed = from - r.Int()
 		}
 		s.Orders = append(s.Orders, o)

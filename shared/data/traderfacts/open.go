@@ -96,21 +96,15 @@ func DecodeOpen(b []byte) (Open, error) {
 	return o, nil
 }
 
-// HasBuilders reports whether an open row has what builders routed: one that was written before that was
-// known has not, and is to be made again.
-func HasBuilders(row []byte) bool { return len(row) > 0 && row[0] != withoutBuilders }
-
 // open reads what is folded on with, and from when on days are open, ms.
 func (r *reader) open() (o Open, first int64) {
-	r.begin()
+	r.Check(r.Byte() == version)
 	first, o.Since = r.Int(), r.Int()
 	r.Check(first >= 0 && first <= market.MaxTime && first%dayMs == 0)
 	o.LastOrder = market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}
 	o.Seen = r.seen(first)
-	if r.version != withoutBuilders {
-		r.listBuilders()
-		o.Seen.Builders = r.seenBuilders()
-	}
+	r.listBuilders()
+	o.Seen.Builders = r.seenBuilders()
 	return o, first
 }
 

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"quotary/shared/data/internal/datasettest"
-	"quotary/shared/data/internal/packed"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
 	"quotary/shared/store"
@@ -237,38 +236,6 @@ func TestOrdersCountInTheirOrder(t *testing.T) {
 	row := bytes.Clone(k.Stored())
 	if again := must.Get(Keep(row))(t); again.Order(&market.OrderStatus{Time: first + 1, Oid: 8, Status: "filled"}) {
 		t.Error("it was counted again")
-	}
-}
-
-// TestRowsOfBeforeBuildersWereKnownAreRead, and are told from others.
-func TestRowsOfBeforeBuildersWereKnownAreRead(t *testing.T) {
-	t.Parallel()
-	k := new(Kept)
-	for n := range int64(3) {
-		k.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: first + n, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: n})
-	}
-	_, row := k.Rows("0xaa")
-	want, w := must.Get(DecodeOpen(row.Extra))(t), writer{Writer: packed.Writer{B: []byte{withoutBuilders}}}
-	w.Int(want.first(), want.Since, want.LastOrder.Time, want.LastOrder.Seq, want.LastOrder.Tid)
-	w.Length(3)
-	for n := range int64(3) {
-		w.Int(min(n, 1), [...]int64{dayMs, 1, 1}[n]) // an order, and when it was filled, behind the one before
-		w.Bool(false)
-	}
-	w.list(want.Hours, nil)
-	w.facts(0, &want.Before)
-	w.hours(want.first(), want.Hours)
-	if diff := gocmp.Diff(want, must.Get(DecodeOpen(w.B))(t), equal); diff != "" {
-		t.Errorf("(-now +of before):\n%s", diff)
-	}
-	if HasBuilders(w.B) || !HasBuilders(row.Extra) {
-		t.Error("the row of before has builders, or the one of now has none")
-	}
-	day := writer{Writer: packed.Writer{B: []byte{withoutBuilders}}}
-	day.list(want.Hours, nil)
-	day.hours(first, want.Hours)
-	if diff := gocmp.Diff(want.Hours, must.Get(Decode(store.Point{Time: At("", first).Time, Extra: day.B}))(t), equal); diff != "" {
-		t.Errorf("of a day (-now +of before):\n%s", diff)
 	}
 }
 

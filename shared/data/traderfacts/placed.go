@@ -80,7 +80,7 @@ func AppendPlaced(b []byte, p *Placed) []byte {
 // DecodePlaced reads what [AppendPlaced] wrote.
 func DecodePlaced(b []byte) (Placed, error) {
 	r := reader{Reader: packed.Reader{B: b}}
-	r.begin()
+	r.Check(r.Byte() == version)
 	p := Placed{OrderTimes: r.times(0)}
 	oid := int64(0)
 	for i := range r.Length(1) {

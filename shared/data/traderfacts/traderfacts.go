@@ -26,11 +26,8 @@ import (
 // Name of the series. The key is the account's address, a bucket is a day.
 const Name = "traderfacts"
 
-// version opens an encoded row. One of before has nothing of builders.
-const (
-	version         = 2
-	withoutBuilders = 1
-)
+// version opens an encoded row.
+const version = 2
 
 const (
 	hourMs = 3_600_000
@@ -69,7 +66,7 @@ var errRow = errors.New("it is no row of what an account did")
 // Decode reads the row of a day.
 func Decode(p store.Point) (market.FactsByHour, error) {
 	r := reader{Reader: packed.Reader{B: p.Extra}}
-	r.begin()
+	r.Check(r.Byte() == version)
 	r.list()
 	r.listBuilders()
 	hours := r.hours(p.Time.UnixMilli(), dayMs/hourMs)

@@ -94,3 +94,24 @@ func BenchmarkRow(b *testing.B) {
 		}
 	})
 }
+
+func TestRowsOfAnotherVersionAreRefused(t *testing.T) {
+	t.Parallel()
+	rows := map[string]struct {
+		body []byte
+		read func([]byte) error
+	}{
+		"day":    {Append(nil, first+dayMs, market.FactsByHour{}), func(b []byte) error { _, err := Decode(point(b)); return err }},
+		"open":   {AppendOpen(nil, new(Open)), func(b []byte) error { _, err := DecodeOpen(b); return err }},
+		"placed": {AppendPlaced(nil, new(Placed)), func(b []byte) error { _, err := DecodePlaced(b); return err }},
+	}
+	for name, row := range rows {
+		must.Do(t, row.read(row.body))
+		for _, other := range []byte{version - 1, version + 1} {
+			row.body[0] = other
+			if row.read(row.body) == nil {
+				t.Errorf("the row %s of version %d is read", name, other)
+			}
+		}
+	}
+}
