@@ -126,7 +126,9 @@ func (m *Market) pair(i *instrument) (pair market.Pair, ok bool) {
 		}
 		value, err := market.ParseDecimal(i.CtVal)
 		multiplier, err2 := market.ParseDecimal(i.CtMult)
-		if pair.Contract = value.Mul(multiplier); err != nil || err2 != nil || !pair.Contract.IsPos() {
+		// Amounts are products of it, which are stored: it has no more digits than each of their other factors.
+		contract, err3 := market.ParseDecimal(value.Mul(multiplier).String())
+		if pair.Contract = contract; err != nil || err2 != nil || err3 != nil || !contract.IsPos() {
 			m.Stats.Malformed.Add(1)
 			m.Log.Warn("a contract of no size is left out", "instrument", fmt.Sprintf("%.50q", i.InstID))
 			return pair, false

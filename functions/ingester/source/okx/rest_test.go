@@ -16,6 +16,7 @@ import (
 func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
 	t.Parallel()
 	markets := Open("", slog.New(slog.DiscardHandler))
+	long := strings.Repeat("9", 25) // a decimal, and its square is none
 	for _, c := range []struct {
 		name, text string
 		swap       bool
@@ -31,6 +32,7 @@ func TestInstrumentsBecomePairsWithTheSizeOfTheirContracts(t *testing.T) {
 		{"an inverse swap", `{"instId":"BTC-USD-SWAP","state":"live","ctVal":"100","ctMult":"1","ctValCcy":"USD","settleCcy":"BTC","ctType":"inverse"}`, true, market.Pair{}},
 		{"one priced in another coin than it is settled in", `{"instId":"BTC-USD_UM-SWAP","state":"live","ctVal":"0.01","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDC","ctType":"linear"}`, true, market.Pair{}},
 		{"one of no size", `{"instId":"BTC-USDT-SWAP","state":"live","ctVal":"0","ctMult":"1","ctValCcy":"BTC","settleCcy":"USDT","ctType":"linear"}`, true, market.Pair{}},
+		{"one of more digits than any has", `{"instId":"BTC-USDT-SWAP","state":"live","ctVal":"` + long + `","ctMult":"` + long + `","ctValCcy":"BTC","settleCcy":"USDT","ctType":"linear"}`, true, market.Pair{}},
 	} {
 		m := markets[0]
 		if c.swap {
