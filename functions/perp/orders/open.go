@@ -52,7 +52,7 @@ var hundred = udecimal.MustFromInt64(100, 0)
 
 // distance is how far a price is from the last one, percent; nil where that is 0.
 func distance(px market.Decimal, last string) (*json.Number, error) {
-	from, err := market.ParseDecimal(last)
+	from, err := market.ParseStored(last)
 	if err != nil {
 		return nil, err
 	}

@@ -99,8 +99,9 @@ func TestTheDistanceIsFromTheLastTradedPrice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.rest(t, resting())
-	w.traded(t, map[string]string{"BTC": "30500.0", "xyz:GOLD": "4000.00001", "@107": "33.0", "SPOOF": "0.0"})
-	want := map[int64]string{1: "-1.6393", 2: "1.641", 3: "4.918", 4: "-0.0003", 5: "0", 6: "0.9091", 7: "null", 8: "null"}
+	longest := market.Text(must.Get(market.ParseDecimal(strings.Repeat("9", 48)))(t))
+	w.traded(t, map[string]string{"BTC": "30500.0", "xyz:GOLD": "4000.00001", "@107": longest, "SPOOF": "0.0"})
+	want := map[int64]string{1: "-1.6393", 2: "1.641", 3: "4.918", 4: "-0.0003", 5: "0", 6: "-100", 7: "null", 8: "null"}
 	for _, o := range apitest.Data[[]catalog.TopOpenOrder](t, w.Get(t, w.SubKey, root+"/orders/top-open-orders")) {
 		got := "null"
 		if o.DistPct != nil {
