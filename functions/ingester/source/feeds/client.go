@@ -33,6 +33,7 @@ var (
 	errRedirects = errors.New("more than 5 redirects")
 	errScheme    = errors.New("only http and https are asked")
 	errTooLarge  = errors.New("more than 5 MB")
+	errElsewhere = errors.New("where it redirects to cannot be reached")
 )
 
 // Client asks for feeds. It is shared by all that are followed, so that hosts are
@@ -156,7 +157,7 @@ func ask(ctx context.Context, web *http.Client, feed *url.URL, have Validators) 
 	}
 	res, err := web.Do(req)
 	if err != nil {
-		return answer{}, upstream.Unquoted(err, errRedirects, errScheme)
+		return answer{}, unquoted(err, feed)
 	}
 	defer res.Body.Close()
 	a := answer{url: res.Request.URL, contentType: res.Header.Get("Content-Type"), validators: Validators{
@@ -178,6 +179,24 @@ func ask(ctx context.Context, web *http.Client, feed *url.URL, have Validators) 
 		return answer{}, errTooLarge
 	}
 	return a, nil
+}
+
+// unquoted is an error of a question as it may be logged. Behind a redirect it says nothing of where that
+// leads, whose name is a part of the answer: those of the network have it.
+func unquoted(err error, feed *url.URL) error {
+	known := []error{upstream.ErrPrivate, errRedirects, errScheme, context.Canceled, context.DeadlineExceeded}
+	var of *url.Error
+	if errors.As(err, &of) {
+		if at, wrong := url.Parse(of.URL); wrong == nil && at.Host == feed.Host {
+			return upstream.Unquoted(err, known...)
+		}
+	}
+	for _, one := range known {
+		if errors.Is(err, one) {
+			return one
+		}
+	}
+	return errElsewhere
 }
 
 // bounded is a validator that is worth keeping.

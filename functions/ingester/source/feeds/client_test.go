@@ -117,6 +117,25 @@ func TestANameThatLeadsToThisMachineIsNotConnectedTo(t *testing.T) {
 	}
 }
 
+func TestNothingOfWhereARedirectLeadsIsSaid(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]error{
+		"http://says..hello/":                errElsewhere,
+		"http://says-hello.invalid:99999/":   errElsewhere,
+		"http://[fe80::1%25says-hello]/":     upstream.ErrPrivate,
+		"ftp://says-hello.invalid/":          errScheme,
+		"http://says-hello@127.0.0.1:1/path": upstream.ErrPrivate,
+	} {
+		s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		})
+		if _, err := get(t, quick(), s.URL); !errors.Is(err, want) || strings.Contains(err.Error(), "hello") || strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+}
+
 func TestRedirectsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
