@@ -6,7 +6,12 @@
 // of them is a seventh of the budget, as any minute touches seven. A slot is shared evenly by the
 // distributors that have asked in the last minute, granted or not, but for a part that is kept for
 // whoever has spent nothing in it: so one that asks rarely is served beside one that asks all the
-// time, and one that comes anew has its share from the next slot on. What is granted is written before anything is asked, so that no more than the budget is ever spent, whatever fails.
+// time, and one that comes anew has its share from the next slot on. What is granted is written
+// before anything is asked, so that no more than the budget is ever spent, whatever fails.
+//
+// All distributors write that document, so none writes it often: the instances of a distributor take
+// turns at it by a document of its own, and each turn takes as much again as the distributor has, of
+// which its instances then spend.
 package relaybudget
 
 import (
@@ -29,7 +34,10 @@ const (
 
 	usual = 20 // what most questions weigh
 
-	owner, id = "venue", "spent"
+	// Owners of the documents: of that of all, and before its name of that of a distributor.
+	common, ownedBy = "venue", "distributor "
+
+	id = "spent"
 
 	largest = 200 << 10 // bytes of the document: some 4,000 distributors
 	tries   = 6
@@ -51,7 +59,7 @@ func Open(open func(kind string, limits store.DocumentLimits) *store.Documents, 
 	return &Budget{perSlot: perMinute / minutes, documents: open("relayed", store.DocumentLimits{Bytes: largest}), clock: clock, refused: map[string]bool{}}
 }
 
-// count is the document.
+// count is the document of all.
 type count struct {
 	Slot  int64            `json:"slot"`
 	Spent map[string]int   `json:"spent"` // weight, by distributor
@@ -68,10 +76,10 @@ func (b *Budget) Spend(ctx context.Context, distributor string, weight int) (wai
 		if b.isRefused(distributor, at) {
 			return wait, nil
 		}
-		granted, err := b.spend(ctx, distributor, weight, at)
+		granted, err := b.spendOwn(ctx, distributor, weight, now)
 		switch {
-		case errors.Is(err, store.ErrDocumentChanged) || errors.Is(err, store.ErrDocumentExists):
-			if err := backoff.Sleep(ctx, time.Duration(rand.IntN(10<<try))*time.Millisecond); err != nil {
+		case raced(err):
+			if err := pause(ctx, try); err != nil {
 				return 0, err
 			}
 			continue
@@ -84,6 +92,16 @@ func (b *Budget) Spend(ctx context.Context, distributor string, weight int) (wai
 		return wait, nil
 	}
 	return wait, nil // everybody else was faster
+}
+
+// raced reports whether another instance was faster.
+func raced(err error) bool {
+	return errors.Is(err, store.ErrDocumentChanged) || errors.Is(err, store.ErrDocumentExists) || errors.Is(err, errTurn)
+}
+
+// pause is that after a try at which another instance was faster.
+func pause(ctx context.Context, try int) error {
+	return backoff.Sleep(ctx, time.Duration(rand.IntN(10<<try))*time.Millisecond)
 }
 
 func (b *Budget) isRefused(distributor string, at int64) bool {
@@ -102,40 +120,67 @@ func (b *Budget) refuse(distributor string, at int64) {
 	b.refused[distributor] = true
 }
 
-// spend tries to take weight in a slot.
-func (b *Budget) spend(ctx context.Context, distributor string, weight int, at int64) (granted bool, err error) {
-	document, err := b.documents.Get(ctx, owner, id)
-	missing := errors.Is(err, store.ErrNoDocument)
-	if err != nil && !missing {
-		return false, err
-	}
-	var c count
-	if !missing {
-		if err := json.Unmarshal(document.Body, &c); err != nil {
-			return false, fmt.Errorf("read the count: %w", err)
+// take takes weight in a slot of what all distributors have: most of it, or half, a quarter and so on
+// down to least; 0 where not even that is left. Others that are faster it lets go first.
+func (b *Budget) take(ctx context.Context, distributor string, least, most int, at int64) (taken int, err error) {
+	for try := range tries {
+		taken, err = b.tryTake(ctx, distributor, least, most, at)
+		if !raced(err) {
+			return taken, err
+		}
+		if err := pause(ctx, try); err != nil {
+			return 0, err
 		}
 	}
-	if c.Slot > at { // another clock is ahead: its slot is not spent twice
-		return false, nil
+	return 0, err
+}
+
+func (b *Budget) tryTake(ctx context.Context, distributor string, least, most int, at int64) (taken int, err error) {
+	var c count
+	revision, err := b.read(ctx, common, &c)
+	if err != nil || c.Slot > at { // another clock is ahead: its slot is not spent twice
+		return 0, err
 	}
 	known := c.Asked[distributor] == at
 	c.begin(at)
 	c.Asked[distributor] = at
-	if granted = c.allows(distributor, weight, b.perSlot); granted {
-		c.Spent[distributor] += weight
-	} else if known {
-		return false, nil
+	for taken = max(least, most); taken > least && !c.allows(distributor, taken, b.perSlot); {
+		taken = max(least, taken/2)
 	}
-	body, err := json.Marshal(c)
+	if c.allows(distributor, taken, b.perSlot) {
+		c.Spent[distributor] += taken
+	} else if taken = 0; known {
+		return 0, nil
+	}
+	_, err = b.write(ctx, common, revision, &c)
+	return taken, err
+}
+
+// read reads a document into what it holds; without one its revision is "".
+func (b *Budget) read(ctx context.Context, owner string, to any) (revision string, err error) {
+	document, err := b.documents.Get(ctx, owner, id)
+	if errors.Is(err, store.ErrNoDocument) {
+		return "", nil
+	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	if missing {
-		_, err = b.documents.Create(ctx, owner, id, body)
-	} else {
-		_, err = b.documents.Replace(ctx, owner, id, document.Revision, body)
+	if err := json.Unmarshal(document.Body, to); err != nil {
+		return "", fmt.Errorf("read the count: %w", err)
 	}
-	return granted, err
+	return document.Revision, nil
+}
+
+// write writes a document in the place of a revision.
+func (b *Budget) write(ctx context.Context, owner, revision string, of any) (next string, err error) {
+	body, err := json.Marshal(of)
+	if err != nil {
+		return "", err
+	}
+	if revision == "" {
+		return b.documents.Create(ctx, owner, id, body)
+	}
+	return b.documents.Replace(ctx, owner, id, revision, body)
 }
 
 // begin has the count be of a slot.

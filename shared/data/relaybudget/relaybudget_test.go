@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"quotary/shared/aws/attr"
 	"quotary/shared/catalog"
 	"quotary/shared/data/relaybudget"
 	"quotary/shared/store"
@@ -161,5 +164,62 @@ func TestInstancesThatAskAtOnceAreGrantedNoMoreThanOne(t *testing.T) {
 	asking.Wait()
 	if n := granted.Load(); n > perMinute/7/20 || n == 0 {
 		t.Errorf("%d were granted", n)
+	}
+}
+
+// However many instances of a distributor ask at once, few of them write what another depends on.
+func TestOneDistributorHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	written := map[string]int{} // by partition
+	note := func(of map[string]types.AttributeValue) {
+		mu.Lock()
+		defer mu.Unlock()
+		written[attr.Text(of, "pk")]++
+	}
+	db := storetest.DynamoDB(t)
+	table := storetest.Tables(t, db) + schema.DocumentsTable
+	db = storetest.Intercept(db, func(in any, send func() (any, error)) (any, error) {
+		switch in := in.(type) {
+		case *dynamodb.PutItemInput:
+			note(in.Item)
+		case *dynamodb.TransactWriteItemsInput:
+			for _, one := range in.TransactItems {
+				note(one.Put.Item)
+			}
+		}
+		return send()
+	})
+	clock := newClock()
+	instance := func() *relaybudget.Budget {
+		return relaybudget.Open(func(kind string, limits store.DocumentLimits) *store.Documents {
+			return store.NewDocuments(db, table, kind, limits)
+		}, perMinute, clock.Now)
+	}
+	var granted atomic.Int64
+	var asking sync.WaitGroup
+	for range 100 {
+		b := instance()
+		asking.Go(func() {
+			for range 10 {
+				if wait, err := b.Spend(t.Context(), "loud", 2); err != nil {
+					t.Error(err)
+				} else if wait == 0 {
+					granted.Add(1)
+				}
+			}
+		})
+	}
+	quiet := instance()
+	if wait := must.Get(quiet.Spend(t.Context(), "quiet", 20))(t); wait != 0 {
+		t.Errorf("another waits for %v", wait)
+	}
+	asking.Wait()
+	const most = 20 // a turn doubles what was taken, or halves what is asked for
+	if n := written["relayed#venue"]; n == 0 || n > most {
+		t.Errorf("what all depend on is written %d times, at most %d may be: %v", n, most, written)
+	}
+	if n := granted.Load(); n < 20 {
+		t.Errorf("%d are granted", n)
 	}
 }
