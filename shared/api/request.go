@@ -286,6 +286,14 @@ func ReportVersion(ctx context.Context, made time.Time) {
 	}
 }
 
+// ReportUntil says up to when that is whole of which a successful answer is made, where it is not what has been
+// stored by now.
+func ReportUntil(ctx context.Context, until time.Time) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.until = until
+	}
+}
+
 // SetNextArrival says with which cursor of arrival a successful answer goes on.
 func SetNextArrival(ctx context.Context, cursor string) {
 	if r, ok := ctx.Value(requestKey{}).(*request); ok {

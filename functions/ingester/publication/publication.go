@@ -79,6 +79,8 @@ type Change struct {
 	Left *tablefile.Part // rows of others that have changed, those that have left the hot tier among them; nil for none
 	Cold bool            // whether the cold tier is made again, of what it was, the overlay and Left
 
+	Until int64 // up to when all that happened is in it, as [tablefile.Manifest] has it
+
 	Beside []byte // the object that goes with the version; nil for the one of the last
 
 	// Again makes what is new of the rows of a part that are written again; nil leaves them as they are.
@@ -92,7 +94,7 @@ func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, 
 	if err != nil {
 		return last, fmt.Errorf("read the manifest: %w", err)
 	}
-	next := tablefile.Manifest{Version: max(p.Now().UnixMilli(), last.Version+1), Beside: last.Beside}
+	next := tablefile.Manifest{Version: max(p.Now().UnixMilli(), last.Version+1), Until: c.Until, Beside: last.Beside}
 	for try := 0; ; try++ {
 		if err = p.write(ctx, &c, last.Files, &next); !errors.Is(err, objects.ErrExists) || try == mostTries {
 			break

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/functions/ingester/publication"
+	"quotary/shared/catalog"
 	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/routes"
@@ -48,6 +49,10 @@ func (w *Work) Publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what was published last: %w", err)
 	}
+	until, err := w.until(ctx)
+	if err != nil {
+		return err
+	}
 	prices, err := w.prices(ctx)
 	if err != nil {
 		return err
@@ -87,7 +92,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	change.Cold = whole
+	change.Cold, change.Until, past.next.Until = whole, until, until
 	if m.rerouted || last.Beside == (tablefile.Named{}) {
 		change.Beside = routed.Encode()
 	}
@@ -111,6 +116,18 @@ func (w *Work) Publish(ctx context.Context) error {
 	w.hot.Store(int64(len(next.hot)))
 	w.leftOut.Store(int64(max(routed.LeftOut(), past.leftOut)))
 	return nil
+}
+
+// until is up to when all is stored that accounts did, ms, where that comes some time later; else 0.
+func (w *Work) until(ctx context.Context) (int64, error) {
+	until, err := w.delivered.Until(ctx, catalog.AllOf(catalog.VenueFills))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("read up to when fills are known: %w", err)
+	case until.IsZero():
+		return 0, nil
+	}
+	return until.UnixMilli(), nil
 }
 
 // routes is what builders routed by the last version. Who fails to publish reads it again.

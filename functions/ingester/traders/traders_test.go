@@ -12,13 +12,17 @@ import (
 	"pgregory.net/rapid"
 
 	publishing "quotary/functions/ingester/traders"
+	"quotary/shared/catalog"
 	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/datatest"
+	"quotary/shared/data/delivered"
 	"quotary/shared/data/meta"
 	"quotary/shared/data/traderfacts"
+	"quotary/shared/data/traderhistory"
+	tabled "quotary/shared/data/traders"
 	"quotary/shared/data/vaults"
 	"quotary/shared/market"
 	"quotary/shared/market/markettest"
@@ -427,5 +431,22 @@ func TestWhoDidNothingIsKnownToByItsRows(t *testing.T) {
 	}
 	if hot := work.Status().Figures[0].Value; hot != 1 {
 		t.Errorf("%d rows are hot, want that of who placed an order within a day", hot)
+	}
+}
+
+// TestAVersionSaysUpToWhenAllIsInIt that comes with the venue's hours, as it is when the version is made.
+func TestAVersionSaysUpToWhenAllIsInIt(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	w.add(false, w.ms-hourMs)
+	work := w.term()
+	for _, until := range []int64{0, w.ms - 2*hourMs, w.ms - hourMs} {
+		storetest.Publish(t, w.Views, delivered.Published(catalog.PerpDomain.Name), delivered.View{catalog.VenueFills.Name: {Since: 1, Until: until}})
+		must.Do(t, work.Publish(t.Context()))
+		table, past := must.Get(tabled.Newest.Load(t.Context(), w.Views))(t), must.Get(traderhistory.Newest.Load(t.Context(), w.Views))(t)
+		if table.Until != until || past.Until != until {
+			t.Errorf("the table is whole up to %d, and the history up to %d, want %d", table.Until, past.Until, until)
+		}
+		w.ms += 5 * 60_000
 	}
 }

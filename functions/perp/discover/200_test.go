@@ -10,8 +10,12 @@ import (
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/datatest"
+	"quotary/shared/data/delivered"
+	"quotary/shared/data/traderhistory"
+	"quotary/shared/data/traders"
 	"quotary/shared/market"
 	"quotary/shared/store/storetest"
+	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
 
@@ -163,4 +167,25 @@ func TestTheNewestVersionIsReadInTime(t *testing.T) {
 		w.Move(2 * time.Second)
 		return apitest.Data[page](t, w.post(t, discover, body{"countOnly": true})).Total == 12
 	})
+}
+
+// TestAnAnswerIsWholeUpToWhenItsVersionIs, not up to what has come since that was made.
+func TestAnAnswerIsWholeUpToWhenItsVersionIs(t *testing.T) {
+	t.Parallel()
+	w := published(t, 3)
+	now := w.Now()
+	table, past := must.Get(traders.Newest.Load(t.Context(), w.views))(t), must.Get(traderhistory.Newest.Load(t.Context(), w.views))(t)
+	table.Until, past.Until = now.Add(-2*time.Hour).UnixMilli(), now.Add(-3*time.Hour).UnixMilli()
+	storetest.Publish(t, w.views, traders.Newest, table)
+	storetest.Publish(t, w.views, traderhistory.Newest, past)
+	views := w.Views(t)
+	storetest.Publish(t, views, delivered.Published(catalog.PerpDomain.Name), delivered.View{
+		catalog.VenueFills.Name: {Since: 1, Sources: []string{"hours"}, Until: now.Add(-time.Hour).UnixMilli()},
+	})
+	w.Family.Delivered = delivered.Open(views, w.Now)
+	for path, want := range map[string]int64{discover: table.Until, history: past.Until} {
+		if got := w.post(t, path, body{}).Header[catalog.HeaderDataUntil]; got != time.UnixMilli(want).UTC().Format(time.RFC3339) {
+			t.Errorf("%s says that it is whole up to %q, want %s", path, got, time.UnixMilli(want).UTC())
+		}
+	}
 }

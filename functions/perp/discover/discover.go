@@ -131,6 +131,9 @@ func (r *reader) ask(ctx context.Context, answer func(context.Context) (tablefil
 		return a, marks, err
 	}
 	api.ReportVersion(ctx, time.UnixMilli(a.Version))
+	if a.Until > 0 {
+		api.ReportUntil(ctx, time.UnixMilli(a.Until))
+	}
 	return a, marks, nil
 }
 

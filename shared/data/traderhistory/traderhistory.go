@@ -48,8 +48,9 @@ const (
 
 // Manifest is a version of the history: the files that it is made of.
 type Manifest struct {
-	Version int64            `json:"version"` // up to when is looked who had changed, ms
-	Units   []Unit           `json:"units"`   // by their times; of the same beginning the shortest first
+	Version int64            `json:"version"`         // up to when is looked who had changed, ms
+	Until   int64            `json:"until,omitempty"` // up to when all that happened is in it, ms, where that comes some time later; else 0
+	Units   []Unit           `json:"units"`           // by their times; of the same beginning the shortest first
 	Left    []tablefile.Left `json:"left,omitempty"`
 	Late    Late             `json:"late,omitzero"`
 }

@@ -90,11 +90,11 @@ func (w *Windows) Ask(ctx context.Context, of Window, q *table.Query, show []int
 	if reads(named, q, show) > mostRead {
 		return a, ErrTooMuch
 	}
-	made, parts, err := w.table.Parts(ctx, heldColumns(append(q.Columns(), show...)))
+	held, parts, err := w.table.Parts(ctx, heldColumns(append(q.Columns(), show...)))
 	if err != nil {
 		return a, fmt.Errorf("read the table of traders: %w", err)
 	}
-	c := w.columns(&m, made, of, named, parts)
+	c := w.columns(&m, held.Version, of, named, parts)
 	asked, err := c.parts(ctx, parts, q.Columns(), q.SetColumns())
 	if err != nil {
 		return a, err
@@ -103,7 +103,10 @@ func (w *Windows) Ask(ctx context.Context, of Window, q *table.Query, show []int
 	if err != nil {
 		return a, fmt.Errorf("ask about a window: %w", err)
 	}
-	a = Answer{tablefile.Answer{Version: min(made, m.Version), Total: found.Total}, m.Since()}
+	a = Answer{tablefile.Answer{Version: min(held.Version, m.Version), Until: held.Until, Total: found.Total}, m.Since()}
+	if a.Until == 0 || m.Until > 0 && m.Until < a.Until {
+		a.Until = m.Until
+	}
 	a.Rows, err = c.rows(ctx, parts, found.Rows, show)
 	return a, err
 }

@@ -15,7 +15,8 @@ import (
 // Manifest is a version of a table: the files that it is made of. A row of a later file hides the
 // one of the same address in those before it.
 type Manifest struct {
-	Version int64   `json:"version"` // when it was made, ms
+	Version int64   `json:"version"`         // when it was made, ms
+	Until   int64   `json:"until,omitempty"` // up to when all that happened is in it, ms, where that comes some time later; else 0
 	Files   []Named `json:"files"`
 	Left    []Left  `json:"left,omitempty"` // files of versions before that may still be read
 
@@ -129,6 +130,7 @@ func (r *Row) NamesAt(place int) []string {
 // Answer is what a query says of one version.
 type Answer struct {
 	Version int64 // ms
+	Until   int64 // as [Manifest] has it
 	Total   int   // rows that pass
 	Rows    []Row
 }
@@ -147,7 +149,7 @@ func (r *Reader) Ask(ctx context.Context, q *table.Query, show []int) (Answer, e
 	if err != nil {
 		return Answer{}, fmt.Errorf("ask version %d: %w", v.Version, err)
 	}
-	a := Answer{Version: v.Version, Total: found.Total, Rows: make([]Row, len(found.Rows))}
+	a := Answer{Version: v.Version, Until: v.Until, Total: found.Total, Rows: make([]Row, len(found.Rows))}
 	for i, at := range found.Rows {
 		a.Rows[i] = Row{Address: parts[at.Part].Addresses[at.Row], Values: make([]Value, 0, len(show))}
 	}
@@ -171,15 +173,15 @@ func (r *Reader) Ask(ctx context.Context, q *table.Query, show []int) (Answer, e
 // are as long as those of all.
 const showAtOnce = 16
 
-// Parts are the rows of one version with some of their columns, and when it was made, ms. A row of a later
-// part hides the one of the same address in those before it.
-func (r *Reader) Parts(ctx context.Context, columns []int) (made int64, parts []*table.Part, err error) {
+// Parts are the rows of one version with some of their columns, and that version. A row of a later part hides
+// the one of the same address in those before it.
+func (r *Reader) Parts(ctx context.Context, columns []int) (of *Manifest, parts []*table.Part, err error) {
 	v, err := r.current(ctx)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	parts, err = r.with(ctx, v, columns)
-	return v.Version, parts, err
+	return &v.Manifest, parts, err
 }
 
 // current is the version that is answered from: the newest, or the one before while that loads, or
