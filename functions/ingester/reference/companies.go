@@ -2,6 +2,7 @@ package reference
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -70,8 +71,13 @@ func (p *companyFacts) Apply(b *Batch, _ time.Time) (changed bool) {
 	return changed
 }
 
-// View has all companies.
+// View has all companies: those that are asked about, and the newest of those that were only dropped.
 func (p *companyFacts) View(time.Time) companies.View {
-	v := companies.View{Companies: slices.Collect(maps.Values(p.byKey))}
-	return v
+	keepNewest(p.byKey, mostDropped, func(c companies.Company) int64 {
+		if c.Filing != nil {
+			return math.MaxInt64
+		}
+		return c.Place.Time
+	})
+	return companies.View{Companies: slices.Collect(maps.Values(p.byKey))}
 }

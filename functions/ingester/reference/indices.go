@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -135,6 +136,13 @@ func (p *indexDays) Changes(time.Time, bool) (c engine.Changes) {
 	})
 	if p.changed {
 		p.changed = false
+		keepNewest(p.newest, mostDropped, func(one indices.Index) int64 {
+			last := one.Days[len(one.Days)-1].Place
+			if last.File == "" { // which a source has told
+				return math.MaxInt64
+			}
+			return last.Time
+		})
 		v := indices.View{Indices: slices.Collect(maps.Values(p.newest))}
 		c.Views = []engine.View{engine.ViewOf(indices.Published, v)}
 	}

@@ -112,9 +112,31 @@ func (p *coinNames) age() {
 	}
 }
 
+// bound forgets the oldest entries of drops, where there are too many.
+func (p *coinNames) bound() {
+	dropped := map[string]int64{} // ms
+	for key, c := range p.coins {
+		if c.Entry != nil {
+			dropped[key] = c.Place.Time
+		}
+	}
+	keepNewest(dropped, mostDropped, func(ms int64) int64 { return ms })
+	for key, c := range p.coins {
+		switch _, kept := dropped[key]; {
+		case c.Entry == nil || kept:
+		case c.Listing == nil:
+			delete(p.coins, key)
+		default:
+			c.Entry, c.Place = nil, nil
+			p.coins[key] = c
+		}
+	}
+}
+
 // View has all coins.
 func (p *coinNames) View(time.Time) coins.View {
 	p.age()
+	p.bound()
 	return coins.View{
 		Time: p.time, Coins: slices.AppendSeq(make([]coins.Coin, 0, len(p.coins)), maps.Values(p.coins)),
 		Themes: slices.Collect(maps.Values(p.themes)),

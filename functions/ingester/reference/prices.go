@@ -92,6 +92,10 @@ func (p *coinPrices) Changes(time.Time, bool) engine.Changes {
 // has, whatever it says of their times.
 const mostCoins = 25_000
 
+// mostDropped is how many companies, coins and indexes are kept that were dropped, the newest: many times
+// what an operator has to say, and a file may have millions of lines.
+const mostDropped = 25_000
+
 // keepNewest leaves of values by key so many, those of the newest times, and of one time those
 // of the first keys.
 func keepNewest[V any](values map[string]V, most int, timeOf func(V) int64) {
