@@ -128,7 +128,7 @@ func figures() (names []string) {
 func pastFigures(now time.Time) (names []string) {
 	for i := range traderfields.Fields {
 		name := traderfields.Fields[i].Name
-		if _, _, err := traderquery.History(&catalog.DiscoverHistoryIn{PageNum: 1, PageSize: 25, Selects: []string{name}}, now); err == nil && traderfields.Fields[i].Missing == "" && name != "address" {
+		if _, _, err := traderquery.History(&catalog.DiscoverHistoryIn{PageNum: 1, PageSize: 25, Selects: []string{name}}, now); err == nil && name != "address" {
 			names = append(names, name)
 		}
 	}

@@ -163,6 +163,7 @@ func (s *Stack) start(ctx context.Context) error {
 		{"coins", s.startCoins},
 		{"airdrops", s.startAirdrops},
 		{"treasuries", s.startTreasuries},
+		{"other venues", s.startOtherVenues},
 		{"flashes", s.startFlashes},
 		{"ingester", s.startIngesters},
 		{"demo keys", s.registerDemo},

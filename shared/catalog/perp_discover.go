@@ -93,7 +93,7 @@ type DiscoverFilter struct {
 	Field  string      `json:"field"`            // name of the field, as it is asked for
 	Op     string      `json:"op,omitempty"`     // <, =, >, >=, <=, != or <>, or exist, which what is known passes; absent for >=. Of a text =, !=, <> and exist; absent for =
 	Val    *Decimal    `json:"val,omitempty"`    // a number; of a date ms since 1970 UTC
-	Val2   *string     `json:"val2,omitempty"`   // of a date in place of val: an ISO time, or a time before now as in -1d, -30m or -1w; the text that a text is compared with
+	Val2   *string     `json:"val2,omitempty"`   // of a date in place of val: an ISO time, or a time before now as in -1d, -30m or -1w; the text that a text is compared with, or that is looked for in a list
 	Period *WindowDays `json:"period,omitempty"` // in place of the period of the body
 }
 
@@ -106,8 +106,8 @@ type DiscoverPage struct {
 // DiscoverRow is a trader: address, the fields that were asked for under the names under which they
 // were, pnls with loadPnls and tags with loadTags. Counts, ratios and durations are numbers, money is
 // a decimal string in USD and dates are ms, but for snapPositionCount, oaLastOrderAt, avgLeverage,
-// snapEffLeverage and snapMarginUsageRate, which are strings. vtName and vtLeader are strings too. What is
-// not known is null.
+// snapEffLeverage and snapMarginUsageRate, which are strings. vtName and vtLeader are strings too, and
+// dexNames is a list of strings. What is not known is null.
 type DiscoverRow map[string]any
 
 // AddressTagsIn names accounts.

@@ -85,8 +85,8 @@ type Field struct {
 	Formula string
 	Adds    Adds
 
-	// Missing says what has to be there for the figure to be known; "" where it is.
-	Missing string
+	// Counted names the field that is known where a list of texts is, as the empty one is too; "" of others.
+	Counted string
 
 	// ByList is set where it is known by lists of addresses, and follows from nothing that the account did.
 	ByList bool
@@ -102,13 +102,14 @@ type Trader struct {
 	Fell  map[Period]*market.Drawdown // the greatest fall of its perpetuals
 	Holds *market.AccountSummary      // what it holds now
 	Vault *VaultRole                  // what vaults have to do with it
+	Other *OtherVenues                // where else it trades
 
 	RoutedUnknown bool // what it routed for others is not known
 }
 
 // Fields are all figures, by groups.
 var Fields = slices.Concat(positionFields, fillFields, perpFillFields, orderFields, builderFields, liquidationFields, flowFields,
-	snapshotFields, worthFields, drawdownFields, vaultFields, missingFields)
+	snapshotFields, worthFields, drawdownFields, vaultFields, otherFields)
 
 // Group says of what the figures of a group are made.
 type Group struct{ Name, Source string }
@@ -132,7 +133,7 @@ var Groups = []Group{
 	{"max drawdown", "The curve of the account's perpetuals, as batch-max-drawdown has it"},
 	{"vault", "Vaults that the venue lists, and those that ledger updates name, of which the venue tells; of now"},
 	{"vault leader", "The same; a vault that was closed does not count"},
-	{"other venues", "None yet"},
+	{"other venues", "Files that the operator of the deployment loads, as nobody publishes it: of each address the last line"},
 }
 
 // Figure is the figure of a trader over a period, in units; known is false where it is not known.
@@ -150,7 +151,7 @@ func (f *Field) Figure(t *Trader, p Period) (units int64, known bool) {
 
 // Texts are those of a trader of a field that is no figure; none where none are known.
 func (f *Field) Texts(t *Trader) []string {
-	if f.texts == nil || f.Missing != "" {
+	if f.texts == nil {
 		return nil
 	}
 	return f.texts(t)
@@ -219,13 +220,12 @@ func (c Column) Name() string {
 	return c.Field.Name + c.Period.Suffix()
 }
 
-// Columns are all figures in all of their periods, but for those whose source is missing; texts are
-// none.
+// Columns are all figures in all of their periods; texts are none.
 func Columns() (all []Column) {
 	for i := range Fields {
 		f := &Fields[i]
 		switch {
-		case f.IsText(), f.Missing != "":
+		case f.IsText():
 		case f.Periods == nil:
 			all = append(all, Column{f, AllTime})
 		default:
@@ -237,10 +237,10 @@ func Columns() (all []Column) {
 	return all
 }
 
-// TextFields are all fields that are no figures, but for those whose source is missing.
+// TextFields are all fields that are no figures.
 func TextFields() (all []*Field) {
 	for i := range Fields {
-		if f := &Fields[i]; f.IsText() && f.Missing == "" {
+		if f := &Fields[i]; f.IsText() {
 			all = append(all, f)
 		}
 	}

@@ -50,3 +50,17 @@ var vaultFields = func() []Field {
 		}}),
 	)
 }()
+
+// otherFields are about the other venues on which somebody trades.
+var otherFields = func() []Field {
+	const count = "dexCount"
+	names := textField("other venues", "dexNames", Names, "Names of other venues on which the address trades, in order; empty where it is known to trade on none.", func(t *Trader) []string {
+		if t.Other == nil {
+			return nil
+		}
+		return t.Other.Names
+	})
+	names[0].Counted = count
+	return listed(names, group("other venues", nil, func(t *Trader, _ Period) *OtherVenues { return t.Other },
+		row[OtherVenues]{count, Count, Latest, "Number of other venues on which the address trades.", func(v *OtherVenues) (decimal, bool) { return number(int64(len(v.Names))) }}))
+}()

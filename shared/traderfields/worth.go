@@ -111,15 +111,3 @@ var drawdownFields = group("max drawdown", Periods, func(t *Trader, p Period) *d
 	row[drawdown]{"ddLowValue", Money, Derived, "What the perpetuals of the account were worth at the low, in US dollars.", func(d *drawdown) (decimal, bool) { return known(d.Low.Value.Decimal()) }},
 	row[drawdown]{"ddNetIn", Money, Derived, "What came into the perpetuals of the account less what left them between the high and the low, in US dollars.", func(d *drawdown) (decimal, bool) { return known(d.NetIn.Decimal()) }},
 )
-
-// missingFields can be asked for and are not known of anybody, until there is a source.
-var missingFields = func() []Field {
-	missing := func(group, source, name string, kind Kind, formula string) Field {
-		return Field{Name: name, Group: group, Kind: kind, Adds: Latest, Formula: formula, Missing: source}
-	}
-	const venues = "a list of who trades on which other venues"
-	return []Field{
-		missing("other venues", venues, "dexNames", Text, "Names of other venues on which the address trades."),
-		missing("other venues", venues, "dexCount", Count, "Number of other venues on which the address trades."),
-	}
-}()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/traders"
 	"quotary/shared/market"
 	"quotary/shared/table"
 	"quotary/shared/traderfields"
@@ -51,7 +52,7 @@ func (q *Question) filter(in *catalog.DiscoverFilter, now time.Time) error {
 // and without it. No operator is as good as =.
 func (q *Question) textFilter(in *catalog.DiscoverFilter, field *traderfields.Field, column int) error {
 	if strings.EqualFold(in.Op, "exist") {
-		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.Some})
+		q.knownText(field, column)
 		return nil
 	}
 	if in.Val2 == nil || *in.Val2 == "" {
@@ -65,11 +66,22 @@ func (q *Question) textFilter(in *catalog.DiscoverFilter, field *traderfields.Fi
 	case "", "=":
 		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.All, Names: []string{text}})
 	case "!=", "<>":
-		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.Some}, table.SetFilter{Column: column, Kind: table.None, Names: []string{text}})
+		q.knownText(field, column)
+		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.None, Names: []string{text}})
 	default:
 		return fmt.Errorf("op: must be one of =, !=, <>, exist, as %s is a text", field.Name)
 	}
 	return nil
+}
+
+// knownText adds the condition that a field of texts is known.
+func (q *Question) knownText(field *traderfields.Field, column int) {
+	if field.Counted == "" {
+		q.Query.Sets = append(q.Query.Sets, table.SetFilter{Column: column, Kind: table.Some})
+		return
+	}
+	counts, _ := traders.Column(field.Counted)
+	q.Query.Filters = append(q.Query.Filters, table.Known(counts))
 }
 
 // operand is what a filter compares a field with.

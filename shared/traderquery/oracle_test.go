@@ -30,7 +30,7 @@ func (f figure) of(t *traders.Trader) (market.Decimal, bool) {
 func name(t *rapid.T, inForce ...traderfields.Period) (string, figure) {
 	var open []*traderfields.Field
 	for i := range traderfields.Fields {
-		if f := &traderfields.Fields[i]; f.Missing == "" && !f.IsText() {
+		if f := &traderfields.Fields[i]; !f.IsText() {
 			open = append(open, f)
 		}
 	}
@@ -158,10 +158,14 @@ func textFilter(t *rapid.T, w *world, f *traderfields.Field) (catalog.DiscoverFi
 		in.Val2 = new(strings.ToUpper(text))
 	}
 	return in, func(tr *traders.Trader) bool {
-		texts := f.Texts(&tr.Trader)
-		has := slices.Contains(texts, text)
-		return map[string]bool{"": has, "=": has, "!=": len(texts) > 0 && !has, "<>": len(texts) > 0 && !has, "exist": len(texts) > 0}[in.Op]
+		has, known := slices.Contains(f.Texts(&tr.Trader), text), isKnown(f, tr)
+		return map[string]bool{"": has, "=": has, "!=": known && !has, "<>": known && !has, "exist": known}[in.Op]
 	}
+}
+
+// isKnown reports whether a field of texts is known of a trader, as an empty list may be.
+func isKnown(f *traderfields.Field, tr *traders.Trader) bool {
+	return len(f.Texts(&tr.Trader)) > 0 || f.Name == "dexNames" && tr.Other != nil
 }
 
 // answer is the whole list in its order.

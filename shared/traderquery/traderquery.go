@@ -7,7 +7,6 @@
 package traderquery
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,11 +37,9 @@ type Question struct {
 type shown struct {
 	name  string // as it was asked for
 	field *traderfields.Field
-	place int // of its value among those of a row, or nowhere
+	place int // of its value among those of a row
+	count int // of a list of texts the place of how many they are
 }
-
-// nowhere is the place of what is not known of anybody.
-const nowhere = -1
 
 // DefaultOrder is the field by which traders are ordered, the greatest first, where nobody says.
 const DefaultOrder = "totalPnl"
@@ -168,15 +165,15 @@ func (q *Question) show(names []string) error {
 			continue
 		}
 		column, field, err := q.columnOf(name, q.period)
-		var missing *missingError
-		switch {
-		case errors.As(err, &missing):
-			q.shown = append(q.shown, shown{name, field, nowhere})
-		case err != nil:
+		if err != nil {
 			return fmt.Errorf("invalid selects: %w", err)
-		default:
-			q.shown = append(q.shown, shown{name, field, q.place(column)})
 		}
+		s := shown{name: name, field: field, place: q.place(column)}
+		if field.Kind == traderfields.Names {
+			counts, _ := traders.Column(field.Counted)
+			s.count = q.place(counts)
+		}
+		q.shown = append(q.shown, s)
 	}
 	return nil
 }
@@ -211,10 +208,10 @@ func (q *Question) Rows(found []tablefile.Row) []catalog.DiscoverRow {
 // of is what a row of the table has of the field; nil where that is not known.
 func (s *shown) of(row *tablefile.Row) any {
 	switch {
-	case s.place == nowhere:
-		return nil
+	case s.field.Kind == traderfields.Names:
+		return list(row.NamesAt(s.place), row.Values[s.count])
 	case s.field.IsText():
-		return text(s.field, row.NamesAt(s.place))
+		return text(row.NamesAt(s.place))
 	}
 	return value(s.field, row.Values[s.place])
 }
@@ -248,28 +245,16 @@ func (q *Question) columnOf(name string, period traderfields.Period) (column int
 	case field == nil:
 		return 0, nil, fmt.Errorf("no field is named %q: one of the guide's is accepted, with 1d, 7d or 30d behind it for a period", name)
 	case q.ofWindow:
-		if column, err = windowColumn(field, suffix); err == nil && field.Missing != "" {
-			err = &missingError{field}
-		}
+		column, err = windowColumn(field, suffix)
 		return column, field, err
 	case field.Periods == nil && suffix != "":
 		return 0, nil, fmt.Errorf("%s is not bound to a period: it is accepted without %s", field.Name, suffix)
 	case field.Periods != nil && !slices.Contains(field.Periods, period):
 		return 0, nil, fmt.Errorf("%s is not known of %s: its period must be one of %s", field.Name, inWords(period), daysOf(field.Periods))
-	case field.Missing != "":
-		return 0, field, &missingError{field}
 	}
 	of := traderfields.Column{Field: field, Period: period}
 	column, _ = traders.Column(of.Name())
 	return column, field, nil
-}
-
-// missingError says that a field is not known of anybody. It is shown as such, and nothing is ordered or
-// filtered by it.
-type missingError struct{ *traderfields.Field }
-
-func (e *missingError) Error() string {
-	return fmt.Sprintf("%s is not known in this deployment: it takes %s", e.Name, e.Missing)
 }
 
 // fieldOf is the field of a name, nil where there is none, and the period that is asked for: that

@@ -30,15 +30,23 @@ func value(f *traderfields.Field, v tablefile.Value) any {
 	return json.Number(d.String())
 }
 
-// text is a field of texts as it stands in an answer, nil where it is not known.
-func text(f *traderfields.Field, texts []string) any {
-	switch {
-	case len(texts) == 0:
+// text is a text as it stands in an answer, nil where it is not known.
+func text(texts []string) any {
+	if len(texts) == 0 {
 		return nil
-	case f.Kind == traderfields.Names:
-		return texts
 	}
 	return texts[0]
+}
+
+// list is a list of texts as it stands in an answer, nil where it is not known; of is how many they are.
+func list(texts []string, of tablefile.Value) any {
+	switch {
+	case !of.Known:
+		return nil
+	case texts == nil:
+		return []string{}
+	}
+	return texts
 }
 
 // addressesOf are addresses as a table has them; nil of none.

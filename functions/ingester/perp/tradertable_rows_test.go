@@ -24,6 +24,7 @@ type tabledTrader struct {
 	told  bool // held is what the venue says
 
 	address string
+	other   *[]string      // the other venues on which it trades; nil where they are not known
 	vaults  []market.Vault // all of the venue
 }
 
@@ -33,7 +34,7 @@ func (of *tabledTrader) within(p traderfields.Period, hour int64) *fieldstest.Ev
 	if p == traderfields.AllTime {
 		from = 0
 	}
-	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, Venue: of.venue, From: from, Hour: hour, Holds: of.held, Address: of.address, Vaults: of.vaults}
+	return &fieldstest.Events{Deeds: of.did.Within(from, hour+hourMs), Curve: of.curve, Venue: of.venue, From: from, Hour: hour, Holds: of.held, Address: of.address, Vaults: of.vaults, Other: of.other}
 }
 
 // traders are all that are in a log.
@@ -42,7 +43,7 @@ func (g *tabled) traders() map[string]*tabledTrader {
 	t.Helper()
 	all, vaults := map[string]*tabledTrader{}, g.sim.vaults()
 	for address, did := range g.deeds() {
-		all[address] = &tabledTrader{did: did, address: address, vaults: vaults}
+		all[address] = &tabledTrader{did: did, address: address, vaults: vaults, other: g.others[address]}
 	}
 	for _, o := range g.placed {
 		if of := all[o.Address]; of != nil {

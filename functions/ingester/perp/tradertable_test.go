@@ -10,8 +10,11 @@ import (
 
 	"quotary/functions/ingester/traders"
 	"quotary/shared/data/datatest"
+	"quotary/shared/data/drop"
+	"quotary/shared/data/othervenues"
 	tradertable "quotary/shared/data/traders"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
 	"quotary/shared/testing/must"
@@ -29,6 +32,7 @@ type tabled struct {
 	now     time.Time                    // of the publisher
 	work    *traders.Work                // its term
 	before  int64                        // ms: when it published last
+	others  map[string]*[]string         // the other venues that are known of traders
 	other   map[traderfields.Column]bool // columns that were something else than 0 or not known
 }
 
@@ -107,6 +111,7 @@ func (g *tabled) compare(at time.Time) {
 	t := g.sim.t
 	t.Helper()
 	g.now = at
+	g.sayOthers()
 	must.Do(t, g.work.Publish(t.Context()))
 	reader := datatest.OpenTraders(g.stores.Views, g.objects, g.stores.Quarantine.Bucket)
 	version, rows := datatest.ReadTraders(t, reader)
@@ -148,6 +153,21 @@ func (g *tabled) compare(at time.Time) {
 	g.compareTexts(reader, traders)
 	g.before = at.UnixMilli()
 	t.Logf("at %s %d rows of %d columns were compared, what %d of them hold with the venue", at, len(traders), len(columns), g.byVenue(traders))
+}
+
+// sayOthers says of two in three of the traders that are known on which other venues they trade.
+func (g *tabled) sayOthers() {
+	book, all := othervenues.NewBook(), []string{"Alpha", "Beta", "Gamma"}
+	g.others = map[string]*[]string{}
+	for i, address := range sorted(g.traders()) {
+		if i%3 == 0 {
+			continue
+		}
+		venues := all[i%4:]
+		g.others[address] = &venues
+		book.Take(&othervenues.Dropped{Entry: othervenues.Entry{Address: address, Venues: venues}, Place: drop.Place{Time: 1, File: "a", Line: int64(i)}})
+	}
+	storetest.Publish(g.sim.t, g.stores.Views, othervenues.Published, book.View())
 }
 
 // compareTexts compares the texts of every trader.

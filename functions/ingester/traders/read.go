@@ -9,6 +9,7 @@ import (
 
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
+	"quotary/shared/data/othervenues"
 	"quotary/shared/data/routes"
 	"quotary/shared/data/traderfacts"
 	"quotary/shared/data/traders"
@@ -24,11 +25,12 @@ type prices struct {
 	markets *market.Markets
 	marks   market.Marks
 	vaults  vaults.Roles
+	others  othervenues.Index
 }
 
 // listed is what lists say of an address.
 func (p *prices) listed(a table.Address) traderfields.Trader {
-	return traderfields.Trader{Vault: p.vaults.Of(a)}
+	return traderfields.Trader{Vault: p.vaults.Of(a), Other: p.others.Of(a)}
 }
 
 // summary is what an account holds; nil while no prices are known.
@@ -54,7 +56,11 @@ func (w *Work) prices(ctx context.Context) (*prices, error) {
 	if err != nil && !errors.Is(err, store.ErrNoView) {
 		return nil, fmt.Errorf("read the vaults: %w", err)
 	}
-	return &prices{markets, marks.Px, roles}, nil
+	others, err := w.others.Get(ctx)
+	if err != nil && !errors.Is(err, store.ErrNoView) {
+		return nil, fmt.Errorf("read the other venues: %w", err)
+	}
+	return &prices{markets, marks.Px, roles, others}, nil
 }
 
 // trader is a row of the table, and the stored state of its account.

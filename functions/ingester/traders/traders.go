@@ -35,6 +35,7 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/delivered"
 	"quotary/shared/data/meta"
+	"quotary/shared/data/othervenues"
 	"quotary/shared/data/routes"
 	"quotary/shared/data/traders"
 	"quotary/shared/data/vaults"
@@ -94,7 +95,7 @@ func (c Config) Begin() *Work {
 	c.Series = &series
 	c.LateHours, c.MostRoutes = cmp.Or(c.LateHours, lateHours), cmp.Or(c.MostRoutes, routes.MostBytes)
 	bucket := &publication.Bucket{Bucket: tablefile.Bucket{Client: c.Objects, Name: c.Bucket}, Objects: c.Objects, Views: c.Views, Newest: traders.Newest, ListKey: traders.ListKey}
-	w := &Work{Config: c, bucket: bucket, markets: meta.Markets.Open(c.Views, c.Now), marks: contexts.MarksOnly.Open(c.Views, c.Now), vaults: vaults.OpenRoles(c.Views, c.Now), delivered: delivered.Open(c.Views, c.Now)}
+	w := &Work{Config: c, bucket: bucket, markets: meta.Markets.Open(c.Views, c.Now), marks: contexts.MarksOnly.Open(c.Views, c.Now), vaults: vaults.OpenRoles(c.Views, c.Now), others: othervenues.OpenIndex(c.Views, c.Now), delivered: delivered.Open(c.Views, c.Now)}
 	w.publisher = publication.Publisher{Columns: traders.Columns(), Prefix: traders.Prefix, Store: bucket, Keep: keep, Now: c.Now}
 	return w
 }
@@ -107,6 +108,7 @@ type Work struct {
 	markets   *store.View[*market.Markets]
 	marks     *store.View[contexts.Marks]
 	vaults    *store.View[vaults.Roles]
+	others    *store.View[othervenues.Index]
 	delivered *delivered.Reader
 
 	last published // by this term; the zero value before the first one

@@ -19,7 +19,9 @@ import (
 	"quotary/shared/data/contexts"
 	"quotary/shared/data/datatest"
 	"quotary/shared/data/delivered"
+	"quotary/shared/data/drop"
 	"quotary/shared/data/meta"
+	"quotary/shared/data/othervenues"
 	"quotary/shared/data/traderfacts"
 	"quotary/shared/data/traderhistory"
 	tabled "quotary/shared/data/traders"
@@ -391,6 +393,39 @@ func TestWhatListsSayIsInEveryRowByTheNextHour(t *testing.T) {
 	list()
 	publish(5*60_000, map[*account]*traderfields.VaultRole{hot: nil})
 	publish(hourMs, map[*account]*traderfields.VaultRole{cold: nil, hot: nil})
+}
+
+// TestOtherVenuesAreInEveryRowByTheNextHour, with those of no venue and those of whom nothing is known.
+func TestOtherVenuesAreInEveryRowByTheNextHour(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	cold, hot := w.add(false, w.ms-10*dayMs), w.add(true, w.ms-3*dayMs)
+	work := w.term()
+	must.Do(t, work.Publish(t.Context()))
+	book, line := othervenues.NewBook(), int64(0)
+	say := func(a *account, venues ...string) {
+		line++
+		book.Take(&othervenues.Dropped{Entry: othervenues.Entry{Address: a.state.Address, Venues: venues}, Place: drop.Place{Time: 1, File: "a", Line: line}})
+		storetest.Publish(t, w.Views, othervenues.Published, book.View())
+	}
+	publish := func(after int64, want map[*account]*traderfields.OtherVenues) {
+		t.Helper()
+		w.ms += after
+		must.Do(t, work.Publish(t.Context()))
+		rows := w.rows()
+		for a, other := range want {
+			w.has(rows[a.address], &traderfields.Trader{Other: other}, func(f *traderfields.Field) bool { return f.ByList })
+		}
+	}
+	some := func(names ...string) *traderfields.OtherVenues { return &traderfields.OtherVenues{Names: names} }
+	publish(5*60_000, map[*account]*traderfields.OtherVenues{cold: nil, hot: nil})
+	say(cold, "A", "B")
+	say(hot, "B")
+	publish(5*60_000, map[*account]*traderfields.OtherVenues{cold: nil, hot: some("B")})
+	publish(hourMs, map[*account]*traderfields.OtherVenues{cold: some("A", "B"), hot: some("B")})
+	say(cold)
+	say(hot)
+	publish(hourMs, map[*account]*traderfields.OtherVenues{cold: some(), hot: some()})
 }
 
 // TestWhoDidNothingIsKnownToByItsRows: no row of what it did is stored of who did nothing, and none of before there were any.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
 	"testing"
@@ -69,15 +70,43 @@ func TestVaultsAreFoundByTheirNames(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyKnowsIsShownAsNull(t *testing.T) {
+func TestTradersAreFoundByTheirOtherVenues(t *testing.T) {
 	t.Parallel()
-	w := published(t, 3)
+	w := published(t, 60)
 	fields := []string{"dexNames", "dexCount"}
-	for _, row := range apitest.Data[page](t, w.post(t, discover, body{"selects": fields})).List {
-		for _, name := range fields {
-			if v, ok := row[name]; !ok || v != nil {
-				t.Errorf("%s is %v, %t", name, v, ok)
+	w.post(t, discover, body{
+		"pageSize": 3, "sort": body{"field": "dexCount"}, "selects": fields, "filters": []body{{"field": "dexNames", "val2": "Venue B"}, {"field": "dexCount", "op": ">=", "val": 1}},
+	}).Golden(t, "discover-venues")
+	for filter, want := range map[string][3]int64{ // of the 60, of whom it is not known of 15
+		`{"field":"dexNames","op":"exist"}`:                 {45, 15, 0},
+		`{"field":"dexNames","op":"=","val2":"Venue A"}`:    {10, 0, 0},
+		`{"field":"dexNames","op":"!=","val2":"Venue A"}`:   {35, 15, 0},
+		`{"field":"dexNames","op":"=","val2":"venue a"}`:    {0, 0, 0},
+		`{"field":"dexCount","op":"=","val":0}`:             {15, 15, 0},
+		`{"field":"snapPerpValue","op":">=","val":"-1e12"}`: {50, 15, 10},
+	} {
+		var f body
+		must.Do(t, json.Unmarshal([]byte(filter), &f))
+		got := [3]int64{}
+		for page1 := 1; ; page1++ {
+			p := apitest.Data[page](t, w.post(t, discover, body{"pageNum": page1, "pageSize": 25, "selects": fields, "filters": []body{f}}))
+			for _, row := range p.List {
+				names, is := row["dexNames"].([]any)
+				switch {
+				case is != (row["dexCount"] != nil) || is && float64(len(names)) != row["dexCount"]:
+					t.Errorf("%v trades on %v, %v", row["address"], row["dexNames"], row["dexCount"])
+				case !is:
+					got[2]++
+				case len(names) == 0:
+					got[1]++
+				}
 			}
+			if got[0] = p.Total; len(p.List) < 25 {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d are found, on none trade %d, not known is it of %d; want %d", filter, got[0], got[1], got[2], want)
 		}
 	}
 }

@@ -11,13 +11,14 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	w := newWorld(t)
 	filters := strings.Repeat(`{"field":"totalPnl","val":1},`, 51)
 	for in, want := range map[string]string{
-		`{"pageNum":21}`:                                                            "invalid pageNum: must be a whole number from 1 to 20",
-		`{"pageSize":"26"}`:                                                         "invalid pageSize: must be a whole number from 1 to 25",
-		`{"period":90}`:                                                             "invalid period: must be a number of days, one of 0 (all time), 1, 7, 30",
-		`{"sort":"totalPnl"}`:                                                       "invalid sort: must be an object",
-		`{"sort":{"field":5}}`:                                                      "invalid sort.field: must be a text",
-		`{"sort":{"field":"totalPnl","dir":"up"}}`:                                  "invalid sort.dir: must be asc or desc",
-		`{"sort":{"field":"dexCount"}}`:                                             "dexCount is not known in this deployment",
+		`{"pageNum":21}`:                           "invalid pageNum: must be a whole number from 1 to 20",
+		`{"pageSize":"26"}`:                        "invalid pageSize: must be a whole number from 1 to 25",
+		`{"period":90}`:                            "invalid period: must be a number of days, one of 0 (all time), 1, 7, 30",
+		`{"sort":"totalPnl"}`:                      "invalid sort: must be an object",
+		`{"sort":{"field":5}}`:                     "invalid sort.field: must be a text",
+		`{"sort":{"field":"totalPnl","dir":"up"}}`: "invalid sort.dir: must be asc or desc",
+		`{"sort":{"field":"dexNames"}}`:            "dexNames is a text, by which traders are not ordered",
+		`{"filters":[{"field":"dexNames","op":">","val2":"a"}]}`:                    "op: must be one of =, !=, <>, exist, as dexNames is a text",
 		`{"sort":{"field":"vtName"}}`:                                               "vtName is a text, by which traders are not ordered",
 		`{"selects":[["totalPnl"]]}`:                                                "invalid selects",
 		`{"selects":"totalPnl,adFirstTradeAt"}`:                                     "is not open to callers",

@@ -63,7 +63,8 @@ func ReadTraders(t testing.TB, r *tablefile.Reader) (version int64, rows map[tab
 
 // Traders are made-up ones with the addresses 1 to n, the same for the same numbers, as of a time, ms.
 // Every eighth did nothing, and every sixth holds nothing that is known. Every seventh is a vault that the
-// one before it leads, and of every fifth it is not known whether it is one.
+// one before it leads, and of every fifth it is not known whether it is one. On which
+// other venues one trades is known of three in four.
 func Traders(n int, now int64) []traders.Trader {
 	r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // they are to be the same each time
 	list := make([]traders.Trader, n)
@@ -82,12 +83,21 @@ func Traders(n int, now int64) []traders.Trader {
 			of.Worth[p] = traderfields.Worth{Perp: &traderfields.Ends{First: high, Last: low}, Total: &traderfields.Ends{First: low, Last: high}}
 			of.Fell[p] = &market.Drawdown{High: high, Low: low, NetIn: 5, Fraction: float64(r.IntN(10)) / 10}
 		}
-		of.Vault = madeUpRole(i+1, now)
+		of.Vault, of.Other = madeUpRole(i+1, now), madeUpVenues(i+1)
 		if (i+1)%6 != 0 {
 			of.Holds = madeUpHoldings(r)
 		}
 	}
 	return list
+}
+
+// madeUpVenues are the other venues on which trader n trades: of one in four it is not known, and another one
+// trades on none.
+func madeUpVenues(n int) *traderfields.OtherVenues {
+	if n%4 == 0 {
+		return nil
+	}
+	return &traderfields.OtherVenues{Names: []string{"Venue A", "Venue B", "Venue C"}[n%3:][:min(3-n%3, n%4-1)]}
 }
 
 // madeUpRole is what vaults have to do with trader n.

@@ -22,6 +22,7 @@ type Events struct {
 	Holds            *Held             // what is held now; nil where nothing is known of it
 
 	Address string
+	Other   *[]string      // the other venues on which it trades; nil where they are not known
 	Vaults  []market.Vault // that are known
 }
 

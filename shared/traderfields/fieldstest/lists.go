@@ -2,6 +2,7 @@ package fieldstest
 
 import (
 	"math/big"
+	"slices"
 
 	"quotary/shared/market"
 )
@@ -13,6 +14,19 @@ func Texts(name string, e *Events) []string { return texts[name](e) }
 var texts = map[string]func(*Events) []string{
 	"vtName":   ofVault(func(v *market.Vault) string { return v.Name }),
 	"vtLeader": ofVault(func(v *market.Vault) string { return v.Leader }),
+	"dexNames": func(e *Events) []string {
+		if e.Other == nil {
+			return nil
+		}
+		var once []string
+		for _, name := range *e.Other {
+			if !slices.Contains(once, name) {
+				once = append(once, name)
+			}
+		}
+		slices.Sort(once)
+		return once
+	},
 }
 
 // vault is the one that the trader is; nil where it is none.
@@ -54,5 +68,15 @@ var listFormulas = map[string]formula{
 			}
 		}
 		return whole(led - closed), led > 0
+	},
+	"dexCount": func(e *Events) (*big.Rat, bool) {
+		if e.Other == nil {
+			return nil, false
+		}
+		different := map[string]bool{}
+		for _, name := range *e.Other {
+			different[name] = true
+		}
+		return whole(len(different)), true
 	},
 }
