@@ -75,7 +75,7 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 			}
 		}
 		f := feeds.New(config)
-		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Applied: func(e *market.Events, folded *perp.Folded) { f.Applied(e, folded) }, Run: f.Run, Accounts: f.Accounts, Figures: func() []engine.Figure {
+		return &perp.Feeds{Tap: f.Tap, Past: f.Past, Hour: f.Hour, Applied: func(e *market.Events, folded *perp.Folded) { f.Applied(e, folded) }, Run: f.Run, Accounts: f.Accounts, Figures: func() []engine.Figure {
 			totals, waiting := f.Totals(), f.Waiting()
 			return []engine.Figure{
 				{Name: metrics.Connections, Unit: metrics.Count, Value: int64(totals.Connections)},

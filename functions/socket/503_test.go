@@ -41,20 +41,21 @@ func TestWhatThisDeploymentHasNoSourceOfIsRefused(t *testing.T) {
 	const (
 		user   = `"user":"0x1000000000000000000000000000000000000001"`
 		fills  = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes"
+		traded = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node, public trades or the hours that the venue publishes"
 		orders = "the subscription is refused: orders of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node"
 	)
 	w := open(t)
 	apitest.Deliver(t, w.views, catalog.VenueTrades)
 	p := w.connect(w.SubKey, channel.FeedChannels)
 	for of, want := range map[string]string{
-		`"type":"liquidations"`: fills, `"type":"whaleEvents","coin":"BTC"`: fills, `"type":"userFills",` + user: fills, `"type":"orderUpdates",` + user: orders,
-		`"type":"userEvents",` + user:   fills + "; funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes",
+		`"type":"liquidations"`: fills, `"type":"whaleEvents","coin":"BTC"`: fills, `"type":"userFills",` + user: traded, `"type":"orderUpdates",` + user: orders,
+		`"type":"userEvents",` + user:   traded + "; funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes",
 		`"type":"userFundings",` + user: "the subscription is refused: funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes",
 	} {
 		p.errs(subscribeTo("{"+of+"}"), want)
 	}
 	p.send(subscribeTo(`{"type":"trades","coin":"BTC"}`))
-	for feed, want := range map[channel.Feed]string{channel.FeedFills: fills, channel.FeedFilledOrders: orders} {
+	for feed, want := range map[channel.Feed]string{channel.FeedFills: traded, channel.FeedFilledOrders: orders} {
 		if got := w.connect(w.SubKey, feed).send(`{"type":"subscribe","address":["0x1000000000000000000000000000000000000001"]}`); got != `{"error":"`+want+`"}` {
 			t.Errorf("%s answers %s", feed, got)
 		}

@@ -80,9 +80,12 @@ func (b *builder) sayAccounts(stack awscdk.Stack) {
 		from = "the files of a node, see nodeDir"
 	case b.hours():
 		from = "the hours that the venue publishes, see accounts=" + catalog.AccountsOfHours
+	case b.domains[catalog.EnvAccounts.Name] == catalog.AccountsLive:
+		from = "public trades as they happen, without orders, fees, ledgers and funding; " +
+			"accounts=" + catalog.AccountsOfHours + " also reads the hours that the venue publishes, which have these"
 	default:
-		from = "nothing: -c accounts=" + catalog.AccountsOfHours + " reads the hours that the venue publishes, an hour or two late, " +
-			"for some 1,700 USD a month of writes at 10 million fills a day and 300,000 open positions; without it the endpoints of accounts answer 503"
+		from = "nothing: -c accounts=" + catalog.AccountsOfHours + " makes public trades fills at once and reads the hours that the venue publishes, an hour or two late, " +
+			"for some 2,100 USD a month of writes at 10 million fills a day and 300,000 open positions, accounts=" + catalog.AccountsLive + " the former alone for some 380; without either the endpoints of accounts answer 503"
 	}
 	awscdk.NewCfnOutput(stack, jsii.String("Accounts"), &awscdk.CfnOutputProps{
 		Value: jsii.String(from), Description: jsii.String("what fills fills, ledgers, funding and positions of accounts"),

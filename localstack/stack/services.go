@@ -200,6 +200,9 @@ func (s *Stack) startIngesters(ctx context.Context) error {
 	switch {
 	case !s.simulated():
 		env = append(env, s.freeSources()...)
+		if _, set := os.LookupEnv(catalog.EnvAccounts.Name); !set && s.cfg.Upstream == "hyperliquid" {
+			env = append(env, catalog.EnvAccounts.Name+"="+catalog.AccountsLive)
+		}
 	case s.nodeless():
 		env = append(env, catalog.EnvAccounts.Name+"="+catalog.AccountsOfHours, catalog.EnvHoursBucket.Name+"="+hoursBucket, catalog.EnvHoursSince.Name+"="+fmt.Sprintf("%dh", 24*max(1, s.cfg.History)))
 	default:

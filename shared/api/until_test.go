@@ -71,7 +71,7 @@ func TestWhatBeganBehindWhatIsKnownIs503(t *testing.T) {
 			"/liquidations/history?interval=1m&limit=100": true, "/liquidations/history?interval=1h&limit=3": false,
 		},
 		string(catalog.PerpFills): {
-			"/fills/top-trades?coin=BTC&interval=30m": true, "/fills/top-trades?coin=BTC&interval=1d": false, "/fills/" + someone: false,
+			"/fills/top-trades?coin=BTC&interval=30m": true, "/fills/top-trades?coin=BTC&interval=1d": false,
 			"/fills/oid/7": true, "/fills/twapid/7": true, "/fills/builder/" + someone + "/latest": false,
 		},
 		string(catalog.PerpTraders): {

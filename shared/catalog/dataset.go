@@ -117,6 +117,10 @@ var (
 	VenueContexts = dataset(Dataset{Name: "contexts", Domain: PerpDomain, Holds: "figures of the markets of Hyperliquid", Takes: takesVenue})
 	VenueFunding  = dataset(Dataset{Name: "funding", Domain: PerpDomain, Holds: "funding rates of Hyperliquid", Takes: takesVenue})
 	VenueFills    = dataset(Dataset{Name: "fills", Domain: PerpDomain, Holds: "fills of the accounts of Hyperliquid", Takes: takesHours, Hourly: true})
+
+	// VenueAccountTrades are the fills that are trades, as they happen: without a node they are provisional first.
+	VenueAccountTrades = dataset(Dataset{Name: "accounttrades", Domain: PerpDomain, Holds: "fills of the accounts of Hyperliquid", Takes: takesNode + ", public trades or the hours that the venue publishes"})
+
 	VenueOrders   = dataset(Dataset{Name: "orders", Domain: PerpDomain, Holds: "orders of the accounts of Hyperliquid", Takes: takesNode})
 	VenueLedgers  = dataset(Dataset{Name: "ledgers", Domain: PerpDomain, Holds: "ledger updates of the accounts of Hyperliquid", Takes: takesHours, Hourly: true})
 	VenuePayments = dataset(Dataset{Name: "payments", Domain: PerpDomain, Holds: "funding payments of the accounts of Hyperliquid", Takes: takesHours, Hourly: true})

@@ -1,7 +1,11 @@
 package catalog
 
-// AccountsOfHours is the choice of [EnvAccounts] by which the hours that the venue publishes are read.
-const AccountsOfHours = "hours"
+// The choices of [EnvAccounts].
+const (
+	AccountsOff     = "off"
+	AccountsLive    = "live"  // public trades are fills of their accounts
+	AccountsOfHours = "hours" // and the hours that the venue publishes are read
+)
 
 // PerpDomain is the domain of the perpetual venue, to which the WebSocket feeds belong,
 // and what is set of it.
@@ -26,8 +30,8 @@ var (
 		Purpose: "how old the newest event of its node may be before this process gives way to one whose node is up to date",
 	})
 	EnvAccounts = PerpDomain.setting(Setting{
-		Name: "QUOTARY_ACCOUNTS", Deploy: "accounts", Deployed: "off", Default: "off", Check: matching("off|"+AccountsOfHours, "off or "+AccountsOfHours),
-		Purpose: "where the fills, ledger updates and payments of all accounts come from without a node: the hours that the venue publishes, an hour or two late, or nowhere",
+		Name: "QUOTARY_ACCOUNTS", Deploy: "accounts", Deployed: AccountsOff, Default: AccountsOff, Check: matching(AccountsOff+"|"+AccountsLive+"|"+AccountsOfHours, "off, live or hours"),
+		Purpose: "where what accounts do comes from without a node: live makes each public trade a fill of both its accounts at once, with what such a trade says; hours also reads what the venue publishes an hour or two late, which completes these fills and has ledger updates and payments; off takes nothing",
 	})
 	EnvHoursBucket = PerpDomain.setting(Setting{
 		Name: "QUOTARY_HOURS_BUCKET", Deploy: "hoursBucket", Deployed: "hl-mainnet-node-data", Default: "hl-mainnet-node-data", Check: matching(`[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]`, "the name of a bucket"),

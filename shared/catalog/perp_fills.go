@@ -3,7 +3,7 @@ package catalog
 // Fills of the perpetual venue.
 var (
 	// Lists the newest fills of an account, oldest first.
-	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueFills)
+	FillsByAddress = route[FillsByAddressIn, []Fill]("GET", "/upgrade/v2/hl/fills/{address}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueAccountTrades)
 	// Lists the fills of an order; data is null where none is known.
 	FillsByOid = route[FillsByOidIn, *[]Fill]("GET", "/upgrade/v2/hl/fills/oid/{oid}", PerpFills, action("HL_FILLS"), EnvelopeB).needs(VenueFills).looksUp()
 	// Lists the fills of a TWAP order.
@@ -54,20 +54,22 @@ type TopTradesIn struct {
 	Limit    int64    `query:"limit" default:"10" min:"1" max:"100"` // rows of the answer, 100 at most
 }
 
-// Fill is one account's side of a trade. Decimals are texts as the venue writes them.
+// Fill is one account's side of a trade. Decimals are texts as the venue writes them. Where no node is followed a fill
+// is provisional until the hour is read that the venue publishes: what its public trade does not say is null.
 type Fill struct {
 	Cloid         *string `json:"cloid"`
-	ClosedPnl     string  `json:"closedPnl"`
+	ClosedPnl     *string `json:"closedPnl"` // profit that the fill realized, in quote units without fees, a decimal string; null while it is provisional
 	Coin          string  `json:"coin"`
-	Crossed       bool    `json:"crossed"` // true where the account was the taker
-	Dir           string  `json:"dir"`     // what the fill did: Open Long, Close Short, Buy, ...
-	Fee           string  `json:"fee"`     // what the account paid, negative for a rebate, a decimal string in feeToken
-	FeeToken      string  `json:"feeToken"`
+	Crossed       bool    `json:"crossed"`  // true where the account was the taker
+	Dir           *string `json:"dir"`      // what the fill did: Open Long, Close Short, Buy, ...; null while it is provisional
+	Fee           *string `json:"fee"`      // what the account paid, negative for a rebate, a decimal string in feeToken; null while it is provisional
+	FeeToken      *string `json:"feeToken"` // token in which the fee was paid, such as USDC; null while it is provisional
 	Hash          string  `json:"hash"`
-	Oid           int64   `json:"oid"`
+	Oid           *int64  `json:"oid"`                   // order id; null while it is provisional
+	Provisional   bool    `json:"provisional,omitempty"` // true while the fill is known by its public trade alone; else left out
 	Px            string  `json:"px"`
-	Side          string  `json:"side"` // B to buy, A to sell
-	StartPosition string  `json:"startPosition"`
+	Side          string  `json:"side"`          // B to buy, A to sell
+	StartPosition *string `json:"startPosition"` // position before the fill in base units, negative for short, a decimal string; null while it is provisional
 	Sz            string  `json:"sz"`
 	Tid           int64   `json:"tid"`
 	Time          int64   `json:"time"`             // ms
@@ -114,6 +116,14 @@ type TopFill struct {
 	Sz          string `json:"sz"`
 	Val         string `json:"val"`         // value of the fill, px x sz in quote units, a decimal string
 	EndPosition string `json:"endPosition"` // position after the fill in base units, negative for short, a decimal string
+}
+
+// Unless is what stands for a value on the wire that is null where it is not known.
+func Unless[T any](unknown bool, value T) *T {
+	if unknown {
+		return nil
+	}
+	return &value
 }
 
 // OrNull is what stands for a text or a number on the wire that is null where it is "" or 0.

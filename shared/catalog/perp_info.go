@@ -37,8 +37,8 @@ var infoTypes = []Variant{
 	{Name: "perpDexs", From: VenueMeta, About: "The names of the dexes that perpetuals are traded on: the main one, which is empty, first and the others sorted."},
 	{Name: "recentTrades", From: VenueTrades, Needs: []string{"coin"}, About: "The newest trades of a coin, newest first, 10 at most: {coin, side, px, sz, time, hash, tid, users}. side is the taker's, users are the buyer and the seller; hash and users are null where a trade came without, and of more than some 3,000 trades of a coin in one second."},
 	{Name: "spotMetaAndAssetCtxs", From: VenueContexts, About: "A list of two: what spotMeta answers, and the figures of the spot pairs."},
-	{Name: "userFills", From: VenueFills, Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
-	{Name: "userFillsByTime", From: VenueFills, Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
+	{Name: "userFills", From: VenueAccountTrades, Needs: []string{"user"}, Takes: []string{"aggregateByTime"}, About: "The newest fills of an account, newest first, 2,000 at most."},
+	{Name: "userFillsByTime", From: VenueAccountTrades, Needs: []string{"user", "startTime"}, Takes: []string{"endTime", "aggregateByTime"}, About: "The fills of an account in a span, oldest first, 2,000 at most: continue from the last time."},
 	{Name: "userFunding", From: VenuePayments, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What an account paid and received for funding in a span, oldest first: {time, hash, delta: {type, coin, usdc, szi, fundingRate, nSamples}}; usdc is negative where it paid. Of more than 500 it has the oldest whole hours: continue behind the last time."},
 	{Name: "userNonFundingLedgerUpdates", From: VenueLedgers, Needs: []string{"user", "startTime"}, Takes: []string{"endTime"}, About: "What moved the funds of an account in a span (deposits, withdrawals, transfers, ...), oldest first, 500 at most: {time, hash, delta}, with the delta as the venue wrote it. Continue from the last time."},
 
@@ -145,25 +145,26 @@ type Candle struct {
 }
 
 // InfoFill is one account's side of a trade in the venue's own shape, as
-// userFills and userFillsByTime report it. Decimals are the venue's texts.
+// userFills and userFillsByTime report it. Decimals are the venue's texts. What is not known yet of a fill, and the
+// venue does not say either at once, is null: see [Fill].
 type InfoFill struct {
 	Coin          string           `json:"coin"`
 	Px            string           `json:"px"`
 	Sz            string           `json:"sz"`
 	Side          string           `json:"side"` // B buy, A sell
 	Time          int64            `json:"time"` // ms
-	StartPosition string           `json:"startPosition"`
-	Dir           string           `json:"dir"`
-	ClosedPnl     string           `json:"closedPnl"`
+	StartPosition *string          `json:"startPosition"`
+	Dir           *string          `json:"dir"`
+	ClosedPnl     *string          `json:"closedPnl"`
 	Hash          string           `json:"hash"`
-	Oid           int64            `json:"oid"`
+	Oid           *int64           `json:"oid"`
 	Crossed       bool             `json:"crossed"` // the account was the taker
-	Fee           string           `json:"fee"`     // negative: a rebate
+	Fee           *string          `json:"fee"`     // negative: a rebate
 	BuilderFee    *string          `json:"builderFee,omitempty"`
 	Tid           int64            `json:"tid"`
 	Cloid         *string          `json:"cloid,omitempty"`
 	Liquidation   *InfoLiquidation `json:"liquidation,omitempty"`
-	FeeToken      string           `json:"feeToken"`
+	FeeToken      *string          `json:"feeToken"`
 	TwapID        *int64           `json:"twapId"`
 }
 

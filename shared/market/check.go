@@ -33,7 +33,12 @@ func (f *Fill) Check() error {
 	if err := CheckQuantity(f.Px, f.Sz); err != nil {
 		return err
 	}
-	for _, s := range [...]string{f.StartPosition, f.ClosedPnl, f.Fee} {
+	amounts := []string{f.StartPosition, f.ClosedPnl, f.Fee}
+	if f.Provisional {
+		amounts = nil
+		*f = f.public()
+	}
+	for _, s := range amounts {
 		if _, ok := decimalPlaces(s); !ok {
 			return fmt.Errorf("%.60q %w", s, errDecimal)
 		}

@@ -8,9 +8,13 @@ import "encoding/json"
 type Events struct {
 	Fills  []Fill
 	Trades []Trade
-	Mids   []Mids
-	Meta   *Meta
-	Books  []Book // replace those before, coin by coin
+	// Provisional are the fills of both sides of Trades where nobody tells those of accounts as
+	// they happen: see [Fill.Provisional].
+	Provisional []Fill
+
+	Mids  []Mids
+	Meta  *Meta
+	Books []Book // replace those before, coin by coin
 
 	Contexts []Contexts
 	Funding  []Funding // as paid; one that comes again is the same
@@ -33,7 +37,7 @@ type Events struct {
 
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Twaps) + len(e.Vaults) + len(e.Anchors) + len(e.AnchorRequests)
+	n := len(e.Fills) + len(e.Trades) + len(e.Provisional) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Twaps) + len(e.Vaults) + len(e.Anchors) + len(e.AnchorRequests)
 	if e.Meta != nil {
 		n++
 	}
@@ -48,6 +52,7 @@ func (e *Events) Merge(later *Events) {
 	}
 	e.Fills = join(e.Fills, later.Fills)
 	e.Trades = join(e.Trades, later.Trades)
+	e.Provisional = join(e.Provisional, later.Provisional)
 	e.Mids = join(e.Mids, later.Mids)
 	if later.Meta != nil {
 		e.Meta = later.Meta

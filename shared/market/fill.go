@@ -67,6 +67,11 @@ type Fill struct {
 	Seq int64 `json:"-"`
 
 	Arrived Arrived `json:"-"`
+
+	// Provisional says that the fill is known by its public trade alone: of Coin, Px, Sz, Side, Time,
+	// Hash, Crossed and Tid. Everything else is not known, and empty; of the methods only
+	// AppendID, When, Notional, AppendJSON and Check are for it.
+	Provisional bool `json:"-"`
 }
 
 // Liquidation is whom an execution liquidated: the account of the fill or the other

@@ -24,6 +24,9 @@ func (f *Fill) AppendJSON(b []byte) []byte {
 	b = append(b, byte(f.Side))
 	b = append(b, `","time":`...)
 	b = strconv.AppendInt(b, f.Time, 10)
+	if f.Provisional {
+		return f.appendProvisional(b)
+	}
 	b = append(b, `,"startPosition":"`...)
 	b = append(b, f.StartPosition...)
 	b = appendKeyText(b, `","dir":`, f.Dir)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -147,23 +148,57 @@ func (l *Log) keepArrivals(ctx context.Context, rows []Row, puts *puts) error {
 // Missing counts how many of the rows are not in the log, strongly consistent.
 // Only their keys are looked at. A row given twice counts once.
 func (l *Log) Missing(ctx context.Context, dataset string, rows []Row) (missing int, err error) {
-	keys := make([]rowKey, 0, len(rows))
-	seen := make(map[rowKey]bool, len(rows))
-	for _, r := range rows {
-		k, err := logKey(dataset, r)
-		if err != nil {
-			return 0, fmt.Errorf("look for %s row %q of %q: %w", dataset, r.ID, r.Subject, err)
-		}
-		if !seen[k] {
-			seen[k] = true
-			keys = append(keys, k)
-		}
-	}
-	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, untilContextEnds, keys)
+	keys, found, err := l.find(ctx, dataset, rows)
 	if err != nil {
-		return 0, fmt.Errorf("look for %s rows: %w", dataset, err)
+		return 0, err
 	}
-	return len(keys) - len(found), nil
+	different := map[rowKey]bool{}
+	for _, k := range keys {
+		different[k] = true
+	}
+	return len(different) - len(found), nil
+}
+
+// StoredArrival says of a row whether it is stored, and then at which place in the order of arrival, 0 for none.
+type StoredArrival struct {
+	Stored  bool
+	Arrival int64
+}
+
+// Arrivals says of each of the rows whether it is in the log, strongly consistent, and when it arrived.
+func (l *Log) Arrivals(ctx context.Context, dataset string, rows []Row) ([]StoredArrival, error) {
+	keys, found, err := l.find(ctx, dataset, rows, attrArrival)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]StoredArrival, len(keys))
+	for i, k := range keys {
+		if it, ok := found[k]; ok {
+			read := attr.Reader{Item: it}
+			list[i] = StoredArrival{Stored: true, Arrival: read.Int(attrArrival)}
+			if read.Err != nil {
+				return nil, fmt.Errorf("look for %s rows: %w", dataset, read.Err)
+			}
+		}
+	}
+	return list, nil
+}
+
+// find looks for rows, and returns the key of each, and what is stored of them: their keys, and some attributes.
+func (l *Log) find(ctx context.Context, dataset string, rows []Row, attributes ...string) ([]rowKey, map[rowKey]item, error) {
+	keys, different := make([]rowKey, len(rows)), make(map[rowKey]bool, len(rows))
+	for i, r := range rows {
+		var err error
+		if keys[i], err = logKey(dataset, r); err != nil {
+			return nil, nil, fmt.Errorf("look for %s row %q of %q: %w", dataset, r.ID, r.Subject, err)
+		}
+		different[keys[i]] = true
+	}
+	found, err := getAll(ctx, l.db, l.table, l.Parallel, false, untilContextEnds, slices.Collect(maps.Keys(different)), attributes...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for %s rows: %w", dataset, err)
+	}
+	return keys, found, nil
 }
 
 // Rows returns the rows that q selects in order of time; within one

@@ -41,6 +41,9 @@ type Dataset struct {
 	// the file's order. The error is that of rows which cannot be encoded together,
 	// though each alone can.
 	Encode func(rows []store.Row, refuse func(row int, reason error)) (file []byte, kept []store.Row, err error)
+
+	// Unfinished reports that a row is to be replaced yet, and not archived as it is; nil is for none.
+	Unfinished func(store.Row) bool
 }
 
 // NewDataset returns the dataset whose rows have the columns of T, which embeds

@@ -91,6 +91,32 @@ func TestDaysThatHaveEndedAreArchivedAndExpire(t *testing.T) {
 	}
 }
 
+// A row that is to be replaced yet waits for that, however old it is.
+func TestWhatIsUnfinishedIsArchivedWhenItIsReplaced(t *testing.T) {
+	t.Parallel()
+	w := newArchiveWorld(t)
+	rows := wordsOf(0, 12, "x")
+	w.put("word", rows...)
+	finished := false
+	archiveOnce := func() {
+		t.Helper()
+		a := w.process(w.stores())
+		a.datasets["word"].Unfinished = func(r store.Row) bool { return !finished && r.ID == rows[3].ID }
+		if !w.archives(a) {
+			t.Fatal("not archived")
+		}
+	}
+	archiveOnce()
+	stored := w.stored("word")
+	if got := stored[rows[3].ID]; !got.Expires.IsZero() || stored[rows[4].ID].Expires.IsZero() {
+		t.Errorf("the unfinished row expires at %s, another at %s", got.Expires, stored[rows[4].ID].Expires)
+	}
+	finished = true
+	w.clock.Move(24 * time.Hour)
+	archiveOnce()
+	w.check("word", 30, rows)
+}
+
 // An encoding that fails is tried again, and the domain goes on meanwhile.
 func TestAFaultOfTheEncodingDoesNotEndThePipeline(t *testing.T) {
 	t.Parallel()

@@ -157,7 +157,11 @@ func (a *archiver[B]) pages(ctx context.Context, segments []int) ([]store.Page, 
 
 // wait keeps rows that were read behind a position until there are enough for a file.
 func (a *archiver[B]) wait(dataset string, rows []store.Row, since *position) {
+	unfinished := a.datasets[dataset].Unfinished
 	for _, r := range rows {
+		if unfinished != nil && unfinished(r) {
+			continue
+		}
 		at := partition{dataset, retention.Day(r.Time)}
 		p := a.waiting[at]
 		if p == nil {

@@ -103,11 +103,12 @@ func (w *archiveWorld) process(stores Stores) *archiver[*words] {
 
 // archive lets a process archive what is to be by now, and reports whether it did
 // before it died.
-func (w *archiveWorld) archive(stores Stores) bool {
+func (w *archiveWorld) archive(stores Stores) bool { return w.archives(w.process(stores)) }
+
+func (w *archiveWorld) archives(a *archiver[*words]) bool {
 	ctx, kill := context.WithCancel(w.t.Context())
 	defer kill()
 	w.kill = kill
-	a := w.process(stores)
 	err := a.claim(ctx)
 	if err == nil {
 		err = a.archive(ctx)

@@ -95,18 +95,13 @@ func (a *arriving) arrive(e *market.Events, since int64) (fresh, late market.Eve
 	a.recentLedgers.forget(now)
 	a.recentTrades.forget(now)
 	fresh = *e
-	fresh.Fills, fresh.Orders, fresh.Ledgers = nil, nil, nil
+	fresh.Fills, fresh.Provisional, fresh.Orders, fresh.Ledgers = nil, nil, nil, nil
 	for _, pass := range [...]struct {
 		late bool
 		to   *market.Events
 	}{{false, &fresh}, {true, &late}} {
-		for i := range e.Fills {
-			f := &e.Fills[i]
-			if f.Time < since == pass.late && arriveOnce(a, &a.fills, keyOf(f), fillsSeen, f.Time, pass.late, &f.Arrived) {
-				a.recentFills.add(now, *f)
-				pass.to.Fills = append(pass.to.Fills, *f)
-			}
-		}
+		pass.to.Fills = append(pass.to.Fills, a.arriveFills(e.Fills, now, since, pass.late)...)
+		pass.to.Provisional = append(pass.to.Provisional, a.arriveFills(e.Provisional, now, since, pass.late)...)
 		for i := range e.Orders { // which one source delivers, once
 			s := &e.Orders[i]
 			if s.Time < since != pass.late {
@@ -132,6 +127,18 @@ func (a *arriving) arrive(e *market.Events, since int64) (fresh, late market.Eve
 		}
 	}
 	return fresh, late
+}
+
+// arriveFills gives those fills their places that are late, or those that are not, and returns the new ones.
+func (a *arriving) arriveFills(list []market.Fill, now time.Time, since int64, late bool) (fresh []market.Fill) {
+	for i := range list {
+		f := &list[i]
+		if f.Time < since == late && arriveOnce(a, &a.fills, keyOf(f), fillsSeen, f.Time, late, &f.Arrived) {
+			a.recentFills.add(now, *f)
+			fresh = append(fresh, *f)
+		}
+	}
+	return fresh
 }
 
 // arriveOnce gives an event its place, and reports whether it is new.
@@ -161,8 +168,10 @@ func (a *arriving) give(ms int64, late bool, dropped int64) market.Arrived {
 func (a *arriving) stored(e *market.Events) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i := range e.Fills {
-		delete(a.storing, e.Fills[i].Arrived.At)
+	for _, list := range [...][]market.Fill{e.Fills, e.Provisional} {
+		for i := range list {
+			delete(a.storing, list[i].Arrived.At)
+		}
 	}
 	for i := range e.Orders {
 		delete(a.storing, e.Orders[i].Arrived.At)
@@ -199,9 +208,11 @@ func (a *arriving) noteLate(ctx context.Context, e *market.Events) error {
 	a.noting.Lock()
 	defer a.noting.Unlock()
 	note := func(name string, at market.Arrival, ms int64) error { return a.late.Add(ctx, name, at, ms) }
-	for i := range e.Fills {
-		if err := note(fills.Name, e.Fills[i].Arrived.At, e.Fills[i].Time); err != nil {
-			return err
+	for _, list := range [...][]market.Fill{e.Fills, e.Provisional} {
+		for i := range list {
+			if err := note(fills.Name, list[i].Arrived.At, list[i].Time); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range e.Orders {

@@ -122,8 +122,8 @@ const (
 )
 
 func fillEvents(e *market.Events, followed func(string) bool) (list []accountEvent) {
-	for i := range e.Fills {
-		if f := &e.Fills[i]; followed(f.Address) {
+	for f := range fillsOf(e) {
+		if followed(f.Address) {
 			list = append(list, accountEvent{f.Address, f.Time, eventKey{f.Address, f.Tid, f.Time, kindFills}, f.AppendJSON(make([]byte, 0, 480))})
 		}
 	}

@@ -106,24 +106,20 @@ func (fs *userFills) run(ctx context.Context) error {
 	})
 }
 
-func (fs *userFills) consume(e *market.Events) { fs.add(e.Fills) }
+func (fs *userFills) consume(e *market.Events) { fs.add(e) }
 
 // consumeLate publishes late fills as any. Of those from before the start there are
 // stored ones in new snapshots.
 func (fs *userFills) consumeLate(e *market.Events, beforeStart bool) {
 	if !beforeStart {
-		fs.add(e.Fills)
+		fs.add(e)
 	}
 }
 
-func (fs *userFills) add(list []market.Fill) {
-	if len(list) == 0 {
-		return
-	}
+func (fs *userFills) add(e *market.Events) {
 	fresh := map[*fillList][]listedFill{}
 	owner := map[*fillList]string{}
-	for i := range list {
-		f := &list[i]
+	for f := range fillsOf(e) {
 		if l, ok := fs.cache.get(f.Address); ok {
 			if one, isNew := l.add(f); isNew {
 				fresh[l], owner[l] = append(fresh[l], one), f.Address
@@ -137,6 +133,16 @@ func (fs *userFills) add(list []market.Fill) {
 			n := fitting(list)
 			fs.hub.PublishAt(fs.topicName(owner[l]), userFillsFrames(owner[l], updateMembers, list[:n])[0], int64(list[n-1].at))
 			list = list[n:]
+		}
+	}
+}
+
+// confirm puts fills in the place of provisional ones that are kept. They are not published again.
+func (fs *userFills) confirm(list []market.Fill) {
+	for i := range list {
+		if l, ok := fs.cache.get(list[i].Address); ok && !l.keysOnly {
+			l.confirm(&list[i])
+			fs.cache.changed(list[i].Address)
 		}
 	}
 }
@@ -207,6 +213,17 @@ func (l *fillList) add(f *market.Fill) (listedFill, bool) {
 	l.bytes += len(kept.body)
 	l.fills = slices.Insert(l.fills, at, kept)
 	return one, true
+}
+
+// confirm puts a fill in the place of the provisional one.
+func (l *fillList) confirm(f *market.Fill) {
+	key := keyOf(f)
+	if i := slices.IndexFunc(l.fills, func(one listedFill) bool { return one.key == key }); i >= 0 {
+		one := &l.fills[i]
+		l.bytes -= len(one.body)
+		one.body, one.seq = f.AppendJSON(make([]byte, 0, 480)), f.Seq
+		l.bytes += len(one.body)
+	}
 }
 
 func (one *listedFill) after(other *listedFill) bool {

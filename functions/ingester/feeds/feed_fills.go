@@ -27,8 +27,7 @@ func (ff *fillFeed) topic(string) hub.Topic { return hub.Topic{} }
 func (ff *fillFeed) position() *position { return &ff.published }
 
 func (ff *fillFeed) consume(e *market.Events) {
-	for i := range e.Fills {
-		f := &e.Fills[i]
+	for f := range fillsOf(e) {
 		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advance(f.Time) && ff.seen.add(keyOf(f), fillsSeen) {
 			ff.hub.PublishAt(topic, append(appendFill(inAddressFeed(), f), '}'), int64(f.Arrived.At))
 		}
@@ -36,8 +35,7 @@ func (ff *fillFeed) consume(e *market.Events) {
 }
 
 func (ff *fillFeed) consumeLate(e *market.Events, beforeStart bool) {
-	for i := range e.Fills {
-		f := &e.Fills[i]
+	for f := range fillsOf(e) {
 		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.published.advanceLate(f.Time, beforeStart) && ff.seen.add(keyOf(f), fillsSeen) {
 			ff.hub.PublishLate(topic, append(appendFill(inAddressFeed(), f), '}'), f.When(), int64(f.Arrived.At))
 		}
@@ -60,6 +58,13 @@ func (ff *fillFeed) replayFrame(_ string, bodies [][]byte) []byte { return addre
 
 func (ff *fillFeed) datasets() []string { return []string{fills.Name} }
 
+// fillsOf are the fills of accounts among events, whether they are provisional or not.
+func fillsOf(e *market.Events) iter.Seq[*market.Fill] {
+	return func(yield func(*market.Fill) bool) {
+		_ = each(e.Fills, yield) && each(e.Provisional, yield)
+	}
+}
+
 // appendFill appends a fill as /ws/fills has it.
 func appendFill(b []byte, f *market.Fill) []byte {
 	b = jsontext.AppendString(append(b, `{"address":`...), f.Address)
@@ -68,6 +73,12 @@ func appendFill(b []byte, f *market.Fill) []byte {
 	b = jsontext.AppendString(append(b, `,"px":`...), f.Px)
 	b = jsontext.AppendString(append(b, `,"sz":`...), f.Sz)
 	b = append(append(b, `,"side":"`...), byte(f.Side))
+	if f.Provisional {
+		b = jsontext.AppendString(append(b, `","startPosition":null,"dir":null,"closedPnl":null,"hash":`...), f.Hash)
+		b = strconv.AppendBool(append(b, `,"oid":null,"crossed":`...), f.Crossed)
+		b = strconv.AppendInt(append(b, `,"fee":null,"tid":`...), f.Tid, 10)
+		return append(b, `,"feeToken":null,"twapId":null,"provisional":true}`...)
+	}
 	b = jsontext.AppendString(append(b, `","startPosition":`...), f.StartPosition)
 	b = jsontext.AppendString(append(b, `,"dir":`...), f.Dir)
 	b = jsontext.AppendString(append(b, `,"closedPnl":`...), f.ClosedPnl)

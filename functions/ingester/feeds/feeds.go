@@ -75,6 +75,7 @@ type Feeds struct {
 	lateKept    []lateKeeper
 	candles     *candles
 	whaleEvents *whaleEvents
+	userFills   *userFills
 	books       *books
 	arriving    *arriving
 	resumes     *loads // of what is replayed
@@ -150,6 +151,8 @@ func New(config Config) *Feeds {
 		switch p := f.publishers[name].(type) {
 		case *whaleEvents:
 			f.whaleEvents = p
+		case *userFills:
+			f.userFills = p
 		case *candles:
 			f.candles = p
 		case *books:
@@ -294,7 +297,7 @@ func (f *Feeds) prune() {
 // store end here.
 func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 	return func(ctx context.Context, d hyperliquid.Delivery) error {
-		if len(d.Events.Fills)+len(d.Events.Orders) > 0 {
+		if len(d.Events.Fills)+len(d.Events.Provisional)+len(d.Events.Orders) > 0 {
 			f.awaitConnections(ctx)
 		}
 		f.publish(&d.Events)

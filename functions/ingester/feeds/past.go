@@ -74,7 +74,7 @@ func (f *Feeds) Past(ctx context.Context, e *market.Events, until int64) {
 
 // keepLate gives late events to those who show them to who comes later too.
 func (f *Feeds) keepLate(e *market.Events) {
-	if len(e.Fills) == 0 {
+	if len(e.Fills)+len(e.Provisional) == 0 {
 		return
 	}
 	for _, c := range f.lateKept {
@@ -84,7 +84,7 @@ func (f *Feeds) keepLate(e *market.Events) {
 
 // publishLate publishes late events to who was connected when they happened.
 func (f *Feeds) publishLate(e *market.Events, beforeStart bool) {
-	if len(e.Fills)+len(e.Orders) == 0 {
+	if len(e.Fills)+len(e.Provisional)+len(e.Orders) == 0 {
 		return
 	}
 	for _, c := range f.late {
@@ -99,6 +99,11 @@ func between(e *market.Events, from, to int64) *market.Events {
 	for i := range e.Fills {
 		if within(e.Fills[i].Time) {
 			all.Fills = append(all.Fills, e.Fills[i])
+		}
+	}
+	for i := range e.Provisional {
+		if within(e.Provisional[i].Time) {
+			all.Provisional = append(all.Provisional, e.Provisional[i])
 		}
 	}
 	for i := range e.Orders {

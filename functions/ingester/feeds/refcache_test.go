@@ -95,7 +95,7 @@ func TestSnapshotsOfManyAccountsStayWithinTheirRoom(t *testing.T) {
 	}
 	for tid := range int64(2 * shedFillsKept) {
 		for account := range many {
-			fs.add([]market.Fill{of(account, fillsKept+tid, now)})
+			fs.add(&market.Events{Fills: []market.Fill{of(account, fillsKept+tid, now)}})
 		}
 	}
 	left, taken, keys := 0, 0, 0

@@ -70,7 +70,10 @@ var rebuiltFrom = [...]struct {
 }{
 	{fills.Name, func(to []accountEvent, r store.Row) ([]accountEvent, error) {
 		f, err := fills.Decode(r)
-		return append(to, accountEvent{ms: f.Time, kind: fillEvent, fill: &f}), err
+		if err != nil || f.Provisional {
+			return to, err
+		}
+		return append(to, accountEvent{ms: f.Time, kind: fillEvent, fill: &f}), nil
 	}},
 	{payments.Name, func(to []accountEvent, r store.Row) ([]accountEvent, error) {
 		list, err := payments.Decode(r)

@@ -9,6 +9,7 @@ func holds(b *Batch, say func(catalog.Need)) {
 		of   *catalog.Dataset
 	}{
 		{len(b.Fills) > 0, catalog.VenueFills},
+		{len(b.Fills)+len(b.Provisional) > 0, catalog.VenueAccountTrades},
 		{len(b.Fills)+len(b.Trades) > 0, catalog.VenueTrades},
 		{len(b.Mids) > 0, catalog.VenueMids},
 		{b.Meta != nil, catalog.VenueMeta},

@@ -9,15 +9,22 @@ import (
 	"quotary/shared/store"
 )
 
-// fillLog has a row of each fill.
+// fillLog has a row of each fill. Of those with one key the last stays, which is not the provisional one.
 var fillLog = engine.Log[*Batch]{Dataset: fills.Name, Append: func(rows []store.Row, b *Batch) []store.Row {
-	return fills.AppendRows(slices.Grow(rows, len(b.Fills)), b.Fills)
-}, Archive: archive.NewDataset(fills.Archive)}
+	rows = fills.AppendRows(slices.Grow(rows, len(b.Provisional)+len(b.Fills)), b.Provisional)
+	return fills.AppendRows(rows, b.Fills)
+}, Archive: archivedFills()}
 
-// storedFills are the fills for who is folded from their log.
+func archivedFills() *archive.Dataset {
+	d := archive.NewDataset(fills.Archive)
+	d.Unfinished = fills.IsProvisional
+	return d
+}
+
+// storedFills are the fills for who is folded from their log: those that are not provisional.
 var storedFills = []engine.Fold[*Batch]{{Dataset: fills.Name, Append: func(to *Batch, row store.Row) error {
 	f, err := fills.Decode(row)
-	if err != nil {
+	if err != nil || f.Provisional {
 		return err
 	}
 	to.Fills, to.Stored = append(to.Fills, f), true

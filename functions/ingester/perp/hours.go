@@ -41,11 +41,12 @@ func (c Config) venueHours() *hyperliquid.Hours {
 // their time, so that accounts are folded from them as from a node's files; what comes late is folded
 // as the past of a node is.
 //
-// Nothing of them is shown to the feeds: an hour or two late, they have what was shown as public trades.
-func hoursSource(h *hyperliquid.Hours) engine.Source[*Batch] {
+// The feeds, nil for none, have shown most of their fills as public trades: see [feeds.Feeds.Hour]. What is older is
+// shown to nobody.
+func hoursSource(h *hyperliquid.Hours, feeds *Feeds) engine.Source[*Batch] {
 	return engine.Source[*Batch]{
 		Name: "hours", Stats: h.Stats, Background: true, Periodic: true,
-		Brings: catalog.AllOf(catalog.VenueFills, catalog.VenueTrades, catalog.VenueLedgers, catalog.VenuePayments),
+		Brings: catalog.AllOf(catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueTrades, catalog.VenueLedgers, catalog.VenuePayments),
 		Follow: func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 			var at hyperliquid.HoursPosition
 			if err := from.Decode(&at); err != nil {
@@ -55,6 +56,14 @@ func hoursSource(h *hyperliquid.Hours) engine.Source[*Batch] {
 				position, err := engine.PositionOf(d.Position)
 				if err != nil {
 					return err
+				}
+				for i := range d.Events.Fills { // a provisional one may be there, with the place at which it arrived
+					d.Events.Fills[i].Arrived.Again = true
+				}
+				if feeds != nil && !d.Old && !d.Late {
+					if err := feeds.Hour(ctx, &d.Events); err != nil {
+						return err
+					}
 				}
 				batch := &Batch{Events: d.Events, Stored: d.Old || d.Late, Past: d.Late}
 				return sink(ctx, engine.Delivery[*Batch]{Batch: batch, Position: position, Until: d.Position.Until()})

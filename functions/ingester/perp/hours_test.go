@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quotary/functions/ingester/engine"
+	"quotary/functions/ingester/source"
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/localstack/sim/venue"
 	"quotary/shared/catalog"
@@ -141,7 +142,7 @@ func TestHoursGiveTheRowsOfANodesFiles(t *testing.T) {
 	}
 	hoursOf := func(stores engine.Stores) *engine.Pipeline[*Batch] {
 		c := Config{Stores: stores, Logger: quiet, Hours: bucket, HoursOf: HoursSettings{Since: time.Since(first)}, hoursPoll: 20 * time.Millisecond}
-		return newPipeline(stores, hoursSource(c.venueHours()))
+		return newPipeline(stores, hoursSource(c.venueHours(), nil))
 	}
 	atOnce := newStores(t)
 	p := hoursOf(atOnce)
@@ -179,6 +180,37 @@ func TestHoursGiveTheRowsOfANodesFiles(t *testing.T) {
 	}
 	check("node", node)
 
+	// Trades were fills of their accounts before: nothing is folded of them, and the hours replace them all.
+	public := newStores(t)
+	trades := market.AppendTrades(nil, wrote.Fills)
+	live := func(h *hyperliquid.Hours) engine.Source[*Batch] {
+		return engine.Source[*Batch]{Name: "hyperliquid", NoCheckpoint: true, Stats: new(source.Stats), Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
+			if err := withProvisional(h, toBatches(sink, false))(ctx, hyperliquid.Delivery{Events: market.Events{Trades: trades}}); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+	}
+	p = newPipeline(public, live(nil))
+	stop = run(t, p)
+	provisional := market.AppendProvisional(nil, trades)
+	testenv.Until(t, "the public trades are fills", func() bool {
+		missing, err := filldata.Missing(t.Context(), public.Log, provisional)
+		return err == nil && missing == 0 && p.Stats.CatchingUp.Load() == 0
+	})
+	must.Do(t, stop())
+	if known := must.Get(accounts.Load(t.Context(), public.Series, addressesOf(&wrote)...))(t); len(known) > 0 || len(provisional) != 2*len(trades) {
+		t.Errorf("%d trades give %d fills, of which %d accounts are folded", len(trades), len(provisional), len(known))
+	}
+	both := Config{Stores: public, Logger: quiet, Hours: bucket, HoursOf: HoursSettings{Since: time.Since(first)}, hoursPoll: 20 * time.Millisecond}
+	venueHours := both.venueHours()
+	p = newPipeline(public, live(venueHours), hoursSource(venueHours, nil))
+	stop = run(t, p)
+	testenv.Until(t, "all hours are stored", hoursRead(t, public, p, first.Add(hours*time.Hour)))
+	must.Do(t, stop())
+	check("public trades first", public)
+
 	killed := newStores(t)
 	for lives := 0; ; lives++ {
 		p = hoursOf(killed)
@@ -197,16 +229,20 @@ func TestHoursGiveTheRowsOfANodesFiles(t *testing.T) {
 			kill()
 			continue
 		}
-		testenv.Until(t, "all hours are stored", func() bool {
-			body, err := killed.Series.Checkpoint(t.Context(), engine.Checkpoint(Name, "hours", ""))
-			next := first.Add(hours * time.Hour)
-			return err == nil && strings.Contains(string(body), fmt.Sprintf(`"hour":"%s/%d"`, next.Format("20060102"), next.Hour())) && p.Stats.CatchingUp.Load() == 0
-		})
+		testenv.Until(t, "all hours are stored", hoursRead(t, killed, p, first.Add(hours*time.Hour)))
 		kill()
 		<-ended
 		break
 	}
 	check("killed often", killed)
+}
+
+// hoursRead reports whether all hours before one are stored.
+func hoursRead(t *testing.T, stores engine.Stores, p *engine.Pipeline[*Batch], next time.Time) func() bool {
+	return func() bool {
+		body, err := stores.Series.Checkpoint(t.Context(), engine.Checkpoint(Name, "hours", ""))
+		return err == nil && strings.Contains(string(body), fmt.Sprintf(`"hour":"%s/%d"`, next.Format("20060102"), next.Hour())) && p.Stats.CatchingUp.Load() == 0
+	}
 }
 
 func TestHoursAreReadWhereTheyAreChosenAndThereIsNoNode(t *testing.T) {
@@ -216,14 +252,19 @@ func TestHoursAreReadWhereTheyAreChosenAndThereIsNoNode(t *testing.T) {
 	}{
 		"as it is":      {"", "", HoursSettings{}},
 		"off":           {"off", "", HoursSettings{}},
+		"live":          {"live", "", HoursSettings{}},
 		"hours":         {"hours", "", HoursSettings{"hl-mainnet-node-data", "ap-northeast-1", 168 * time.Hour}},
 		"beside a node": {"hours", t.TempDir(), HoursSettings{}},
 	} {
 		t.Setenv(catalog.EnvAccounts.Name, c.accounts)
 		t.Setenv(catalog.EnvNodeDir.Name, c.node)
 		var env config.Env
-		if got := Settings(&env).HoursOf; got != c.want || env.Err() != nil {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, env.Err(), c.want)
+		got := Settings(&env)
+		if got.HoursOf != c.want || env.Err() != nil {
+			t.Errorf("%s: %+v, %v; want %+v", name, got.HoursOf, env.Err(), c.want)
+		}
+		if want := c.node == "" && (c.accounts == "live" || c.accounts == "hours"); got.Provisional != want {
+			t.Errorf("%s: public trades are fills at once: %t", name, got.Provisional)
 		}
 	}
 	t.Setenv(catalog.EnvAccounts.Name, "everything")

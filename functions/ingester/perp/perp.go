@@ -33,9 +33,10 @@ type Config struct {
 	Info       *hyperliquid.Info // client of the same: one budget for all who ask it; nil without
 	Retention  retention.Setting // of the logs
 
-	HoursOf   HoursSettings          // of the venue's hours
-	Hours     hyperliquid.HourBucket // where they are; nil reads none
-	hoursPoll time.Duration          // between questions for them; 0 means what they have by themselves
+	Provisional bool                   // public trades are fills of their accounts at once
+	HoursOf     HoursSettings          // of the venue's hours
+	Hours       hyperliquid.HourBucket // where they are; nil reads none
+	hoursPoll   time.Duration          // between questions for them; 0 means what they have by themselves
 
 	NodeInfo     *hyperliquid.Info     // of the node's own info endpoint, which has no limits; nil without
 	Wanted       *followrequests.Store // the accounts that clients ask for; nil without
@@ -60,6 +61,7 @@ func Settings(env *config.Env) Config {
 		AnchorWeight: env.Int(catalog.EnvAnchorWeight), AnchorValue: env.Int(catalog.EnvAnchorValue),
 	}
 	c.HoursOf = hoursSettings(env, c.NodeDir)
+	c.Provisional = env.Text(catalog.EnvAccounts) != catalog.AccountsOff && c.NodeDir == ""
 	if url := env.Text(catalog.EnvNodeInfoURL); url != "" {
 		c.NodeInfo = hyperliquid.NewNodeInfo(url)
 	}
@@ -76,7 +78,9 @@ type Feeds struct {
 	Tap func(next hyperliquid.Sink, checkpointed bool) hyperliquid.Sink
 	// Past looks at what was missed before the term, up to a time (ms): from then on it
 	// comes through Tap.
-	Past    func(ctx context.Context, e *market.Events, until int64)
+	Past func(ctx context.Context, e *market.Events, until int64)
+	// Hour looks at an hour of the venue before it is stored.
+	Hour    func(ctx context.Context, e *market.Events) error
 	Applied func(e *market.Events, f *Folded) // called behind the projections
 	Run     func(context.Context) error
 	Figures func() []engine.Figure
@@ -130,9 +134,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		}
 		return append(feeds.Figures(), figures...)
 	}
-	p.Sources = c.sources(feeds)
+	p.Sources = c.sources(feeds, hours)
 	if hours != nil {
-		p.Sources = append(p.Sources, hoursSource(hours))
+		p.Sources = append(p.Sources, hoursSource(hours, feeds))
 	}
 	if wanted != nil {
 		p.Sources = append(p.Sources, c.anchors(wanted, feeds))

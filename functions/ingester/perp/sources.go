@@ -22,7 +22,7 @@ import (
 // sources are those that the configuration names, shown to the feeds where there
 // are any. Where a node is followed, it emits every trade, and the public API is
 // only asked for the rest.
-func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
+func (c Config) sources(feeds *Feeds, hours *hyperliquid.Hours) []engine.Source[*Batch] {
 	var sources []engine.Source[*Batch]
 	if c.NodeDir != "" {
 		sources = append(sources, c.nodeSources(feeds)...)
@@ -34,11 +34,20 @@ func (c Config) sources(feeds *Feeds) []engine.Source[*Batch] {
 			v, err := store.OrZero(meta.Published.Open(c.Stores.Views, time.Now).Get(ctx))
 			return v.Perps, err
 		}
-		s := live("hyperliquid", public.Stats, tapped(feeds, public.Follow))
+		follow := tapped(feeds, public.Follow)
+		if c.Provisional {
+			follow = func(ctx context.Context, sink hyperliquid.Sink) error {
+				return public.Follow(ctx, withProvisional(hours, tap(feeds, sink)))
+			}
+		}
+		s := live("hyperliquid", public.Stats, follow)
 		s.Group, s.Awaited = "hyperliquid", true
 		s.Brings = catalog.AllOf(catalog.VenueMids, catalog.VenueMeta, catalog.VenueBooks)
 		if public.Trades {
 			s.Brings = append(s.Brings, catalog.AllOf(catalog.VenueTrades)...)
+		}
+		if c.Provisional {
+			s.Brings = append(s.Brings, catalog.AllOf(catalog.VenueAccountTrades)...)
 		}
 		sources = append(sources, s)
 	}
@@ -101,7 +110,7 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 		return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: stats, Read: read, Coins: coins, Log: c.log(stream, stats)}
 	}
 	for _, stream := range hyperliquid.Streams {
-		sources = append(sources, c.stream(stream, "node", files(stream, nil), feeds, catalog.VenueFills, catalog.VenueTrades)...)
+		sources = append(sources, c.stream(stream, "node", files(stream, nil), feeds, catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueTrades)...)
 	}
 	for _, stream := range hyperliquid.OrderStreams {
 		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadOrders), feeds, catalog.VenueOrders)...)
@@ -136,10 +145,28 @@ func live(name string, stats *source.Stats, follow func(context.Context, hyperli
 
 // tapped shows the feeds what a source without positions emits.
 func tapped(feeds *Feeds, follow func(context.Context, hyperliquid.Sink) error) func(context.Context, hyperliquid.Sink) error {
+	return func(ctx context.Context, sink hyperliquid.Sink) error { return follow(ctx, tap(feeds, sink)) }
+}
+
+func tap(feeds *Feeds, sink hyperliquid.Sink) hyperliquid.Sink {
 	if feeds == nil {
-		return follow
+		return sink
 	}
-	return func(ctx context.Context, sink hyperliquid.Sink) error { return follow(ctx, feeds.Tap(sink, false)) }
+	return feeds.Tap(sink, false)
+}
+
+// withProvisional adds to public trades the fills of their accounts, but to those that an hour of the venue has
+// brought, or may have: a provisional fill must not take its place. Hours are nil where none are read.
+func withProvisional(hours *hyperliquid.Hours, sink hyperliquid.Sink) hyperliquid.Sink {
+	return func(ctx context.Context, d hyperliquid.Delivery) error {
+		trades := d.Events.Trades
+		if hours != nil {
+			since := hours.Awaited(time.Now())
+			trades = slices.DeleteFunc(slices.Clone(trades), func(t market.Trade) bool { return t.Time < since.UnixMilli() })
+		}
+		d.Events.Provisional = market.AppendProvisional(nil, trades)
+		return sink(ctx, d)
+	}
 }
 
 // stream is the sources of a node's files: of what happens now, which is shown to the

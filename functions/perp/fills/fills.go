@@ -132,9 +132,9 @@ func (r *reader) topTrades(ctx context.Context, in catalog.TopTradesIn) ([]catal
 
 func fill(f *market.Fill) catalog.Fill {
 	return catalog.Fill{
-		Cloid: catalog.OrNull(f.Cloid), ClosedPnl: f.ClosedPnl, Coin: f.Coin, Crossed: f.Crossed, Dir: f.Dir,
-		Fee: f.Fee, FeeToken: f.FeeToken, Hash: f.Hash, Oid: f.Oid, Px: f.Px, Side: f.Side.String(),
-		StartPosition: f.StartPosition, Sz: f.Sz, Tid: f.Tid, Time: f.Time, TwapID: f.TwapID,
+		Cloid: catalog.OrNull(f.Cloid), ClosedPnl: catalog.Unless(f.Provisional, f.ClosedPnl), Coin: f.Coin, Crossed: f.Crossed, Dir: catalog.Unless(f.Provisional, f.Dir),
+		Fee: catalog.Unless(f.Provisional, f.Fee), FeeToken: catalog.Unless(f.Provisional, f.FeeToken), Hash: f.Hash, Oid: catalog.Unless(f.Provisional, f.Oid), Provisional: f.Provisional,
+		Px: f.Px, Side: f.Side.String(), StartPosition: catalog.Unless(f.Provisional, f.StartPosition), Sz: f.Sz, Tid: f.Tid, Time: f.Time, TwapID: f.TwapID,
 	}
 }
 

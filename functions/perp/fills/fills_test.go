@@ -305,3 +305,25 @@ func TestFillsOfAnOrderGoOnBehindACursor(t *testing.T) {
 		t.Errorf("all fills have a next cursor %s", a.Header[catalog.HeaderNextCursor])
 	}
 }
+
+// What its public trade does not say is null, until the venue's hour has the fill.
+func TestAProvisionalFillSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, one(0))
+	trade, ok := (&market.Fill{Address: alice, Coin: "BTC", Px: "30135.5", Sz: "0.25", Side: market.Buy, Time: first + 1000, Hash: "0x" + strings.Repeat("ab", 32), Crossed: true, Tid: 101}).Trade()
+	if !ok {
+		t.Fatal("it is no trade")
+	}
+	w.put(t, market.AppendProvisional(nil, []market.Trade{trade})...)
+	w.golden(t, "provisional", "/"+alice)
+	w.Get(t, w.SubKey, root+"/"+alice+"?coin=BTC&limit=1").Golden(t, "provisional_newest")
+	for path, want := range map[string]string{"/oid/0": "null", "/builder/" + builder + "/latest": "[]"} {
+		check.Equal(t, string(w.Get(t, w.SubKey, root+path).Body), `{"code":"0","msg":"success","data":`+want+`}`)
+	}
+	w.put(t, one(1))
+	check.Equal(t, fmt.Sprint(w.tids(t, "/"+alice)), "[100 101]")
+	if a := w.Get(t, w.SubKey, root+"/"+alice); strings.Contains(string(a.Body), "provisional") {
+		t.Errorf("it is still provisional: %s", a.Body)
+	}
+}

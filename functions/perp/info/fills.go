@@ -71,7 +71,7 @@ func (i *info) listFills(ctx context.Context, stored iter.Seq2[market.Fill, erro
 		if err != nil {
 			return nil, err
 		}
-		if combine && n > 0 && last.Takes(&f) {
+		if combine && n > 0 && !f.Provisional && last.Takes(&f) {
 			if err := last.Add(&f, newest); err != nil {
 				return nil, err
 			}
@@ -84,7 +84,8 @@ func (i *info) listFills(ctx context.Context, stored iter.Seq2[market.Fill, erro
 		}
 		n++
 		list = append(list, infoFill(&f))
-		if combine {
+		last = market.Combined{}
+		if combine && !f.Provisional { // whose orders are known
 			if _, known := places[f.Coin]; !known {
 				places[f.Coin] = markets.PricePlaces(f.Coin)
 			}
@@ -96,9 +97,9 @@ func (i *info) listFills(ctx context.Context, stored iter.Seq2[market.Fill, erro
 
 func infoFill(f *market.Fill) catalog.InfoFill {
 	shaped := catalog.InfoFill{
-		Coin: f.Coin, Px: f.Px, Sz: f.Sz, Side: f.Side.String(), Time: f.Time, StartPosition: f.StartPosition, Dir: f.Dir,
-		ClosedPnl: f.ClosedPnl, Hash: f.Hash, Oid: f.Oid, Crossed: f.Crossed, Fee: f.Fee, BuilderFee: catalog.OrNull(f.BuilderFee),
-		Tid: f.Tid, Cloid: catalog.OrNull(f.Cloid), FeeToken: f.FeeToken, TwapID: f.TwapID,
+		Coin: f.Coin, Px: f.Px, Sz: f.Sz, Side: f.Side.String(), Time: f.Time, StartPosition: catalog.Unless(f.Provisional, f.StartPosition), Dir: catalog.Unless(f.Provisional, f.Dir),
+		ClosedPnl: catalog.Unless(f.Provisional, f.ClosedPnl), Hash: f.Hash, Oid: catalog.Unless(f.Provisional, f.Oid), Crossed: f.Crossed, Fee: catalog.Unless(f.Provisional, f.Fee), BuilderFee: catalog.OrNull(f.BuilderFee),
+		Tid: f.Tid, Cloid: catalog.OrNull(f.Cloid), FeeToken: catalog.Unless(f.Provisional, f.FeeToken), TwapID: f.TwapID,
 	}
 	if l := f.Liquidation; l != nil {
 		shaped.Liquidation = &catalog.InfoLiquidation{LiquidatedUser: l.LiquidatedUser, MarkPx: l.MarkPx, Method: l.Method}

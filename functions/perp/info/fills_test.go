@@ -77,7 +77,7 @@ func TestUserFillsEndAt2000(t *testing.T) {
 	} {
 		body = fmt.Sprintf(body, alice)
 		got := w.fills(t, body)
-		if n := len(got); n == 0 || got[0].Oid != 9000+want[0] || got[n-1].Oid != 9000+want[1] || int64(n) != max(want[0]-want[1], want[1]-want[0])+1 {
+		if n := len(got); n == 0 || *got[0].Oid != 9000+want[0] || *got[n-1].Oid != 9000+want[1] || int64(n) != max(want[0]-want[1], want[1]-want[0])+1 {
 			t.Errorf("%s: %d fills, want %v", body, n, want)
 		}
 	}
@@ -123,8 +123,8 @@ func TestFillsOfACrossingOrderAreCombinedOnRequest(t *testing.T) {
 	}
 	// (100.0 x 1 + 100.1 x 2 + 100.2 x 0.5) / 3.5 = 350.3 / 3.5
 	c := newest[4] // of a market that is not described
-	if c.Px != "100.08571429" || c.Sz != "3.5" || c.Fee != "20.34" || c.ClosedPnl != "-37.5" || *c.BuilderFee != "0.75" ||
-		c.StartPosition != "0.25" || c.Tid != 100 {
+	if c.Px != "100.08571429" || c.Sz != "3.5" || *c.Fee != "20.34" || *c.ClosedPnl != "-37.5" || *c.BuilderFee != "0.75" ||
+		*c.StartPosition != "0.25" || c.Tid != 100 {
 		t.Errorf("the combined fill is %+v", c)
 	}
 	w.someMeta(t) // BTC: 5 decimal places of sizes, so 1 of prices

@@ -50,16 +50,33 @@ var partly = map[string]bool{"userFees": true, "activeAssetData": true, "webData
 // completed is an answer with the figures that the venue alone knows, where it may be asked and
 // answers; they are null else.
 func (i *info) completed(ctx context.Context, kind *catalog.Variant, in *catalog.InfoIn, answer json.RawMessage) (json.RawMessage, error) {
-	if !partly[kind.Name] || !bytes.Contains(answer, null) {
+	provisional := hasProvisional(kind.Name, answer)
+	if !provisional && (!partly[kind.Name] || !bytes.Contains(answer, null)) {
 		return answer, nil
+	}
+	weight := weighsUsual
+	if provisional {
+		weight = weighsFills
 	}
 	ctx, done := context.WithTimeout(ctx, completedWithin)
 	defer done()
-	said, err := i.relay.Ask(ctx, weighsUsual, question(kind, in))
-	if err != nil {
+	said, err := i.relay.Ask(ctx, weight, question(kind, in))
+	switch {
+	case err != nil:
 		return answer, nil //nolint:nilerr // which is what is known without
+	case provisional: // the venue lists the same fills, and those that are no trades
+		return said, nil
 	}
 	return fill(answer, said), nil
+}
+
+// weighsFills is what the venue counts the fills of an account by, of which it lists as many as this service.
+const weighsFills = weighsUsual + maxFills/20
+
+// hasProvisional reports whether fills are listed that are known by their public trades alone: each other one has
+// the number of its order.
+func hasProvisional(kind string, answer json.RawMessage) bool {
+	return (kind == "userFills" || kind == "userFillsByTime") && bytes.Contains(answer, []byte(`"oid":null`))
 }
 
 // completedWithin is how long an answer that is there waits for what would complete it.
@@ -146,11 +163,19 @@ func (i *info) asTheVenue(ctx context.Context, in catalog.InfoIn) (catalog.Venue
 		return catalog.VenueAnswer(answer), err
 	}
 	answer, err := i.answer(ctx, in)
-	if err == nil && in.Type == "orderStatus" {
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Type == "orderStatus":
 		answer = wrapStatus(answer)
+	case hasProvisional(in.Type, answer): // the venue has no such rows
+		return nil, api.NotReady(confirmedAfter, "some of these fills are known by their public trades alone until the venue has published their hour; try again later, or ask %s, where what is not known is null", catalog.Info.Path)
 	}
-	return catalog.VenueAnswer(answer), err
+	return catalog.VenueAnswer(answer), nil
 }
+
+// confirmedAfter is when to ask again for fills that are provisional.
+const confirmedAfter = 5 * time.Minute
 
 // wrapStatus is the status of an order in the venue's own form.
 func wrapStatus(status json.RawMessage) json.RawMessage {

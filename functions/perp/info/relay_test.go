@@ -13,7 +13,9 @@ import (
 
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
+	"quotary/shared/market"
 	"quotary/shared/testing/check"
+	"quotary/shared/testing/must"
 )
 
 // standIn is a venue that answers with the question that it was asked, or as it is told.
@@ -267,5 +269,37 @@ func TestFiguresThatTheVenueAloneKnowsAreFilledIn(t *testing.T) {
 	asset := apitest.Data[catalog.ActiveAsset](t, w.ask(t, `{"type":"activeAssetData","coin":"BTC","user":"`+alice+`"}`))
 	if asset.User != alice || asset.Coin != "BTC" || asset.Leverage.Value != 20 || *asset.MaxTradeSzs != [2]string{"1.0", "2.0"} || *asset.AvailableToTrade != [2]string{"3.0", "4.0"} || *asset.MarkPx != "84026.5" {
 		t.Errorf("%+v", asset)
+	}
+}
+
+// Fills that are known by their public trades alone are told by the venue where it may be asked; else what is not
+// known is null, and the venue's own form, which has no nulls there, is refused.
+func TestTheVenueIsAskedForFillsThatAreProvisional(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	w := newWorldWith(t, v.URL, 1_000_000)
+	trade := market.Trade{Coin: "BTC", Side: market.Buy, Px: must.Get(market.ParseDecimal("30135.5"))(t), Sz: must.Get(market.ParseDecimal("0.25"))(t), Time: start + 1000, Tid: 101, Hash: "0xab", Users: [2]string{alice, ""}}
+	w.put(t, one(0))
+	ask := map[string]string{"userFills": fmt.Sprintf(`{"type":"userFills","user":%q,"aggregateByTime":true}`, alice), "userFillsByTime": fmt.Sprintf(`{"type":"userFillsByTime","user":%q,"startTime":%d}`, alice, start)}
+	for kind, question := range ask {
+		if w.ask(t, question); v.asked.Load() != 0 {
+			t.Errorf("%s: the venue is asked for what is known", kind)
+		}
+	}
+	w.put(t, market.AppendProvisional(nil, []market.Trade{trade})...)
+	told := `[{"coin":"BTC","oid":9001}]`
+	v.answers(func(rw http.ResponseWriter, r *http.Request) { fmt.Fprint(rw, told) })
+	for _, question := range ask {
+		check.Equal(t, string(w.ask(t, question).Body), `{"code":"0","msg":"success","data":`+told+`}`)
+		check.Equal(t, string(w.askVenue(t, question).Body), told)
+	}
+	alone := newWorldWith(t, "", 0)
+	alone.put(t, one(0))
+	alone.put(t, market.AppendProvisional(nil, []market.Trade{trade})...)
+	for kind, question := range ask {
+		if body := string(alone.ask(t, question).Body); !strings.Contains(body, `"startPosition":null,"dir":null,"closedPnl":null`) || strings.Contains(body, "provisional") || !strings.Contains(body, `"oid":9000`) {
+			t.Errorf("%s without the venue: %s", kind, body)
+		}
+		alone.askVenue(t, question).Refused(t, http.StatusServiceUnavailable, "until the venue has published their hour")
 	}
 }

@@ -4,6 +4,7 @@
 package fills
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"iter"
@@ -17,8 +18,12 @@ import (
 
 // Name of the dataset. A row has the account's address as subject and the fill's own id
 // as ID (see [market.Fill.AppendID]); the indexes are A "<address>/<coin>", B order id, C TWAP
-// id, D builder; the body is the fill as the venue writes it.
+// id, D builder; the body is the fill as the venue writes it. That of a provisional fill says so; the fill
+// as the venue's hour has it replaces it.
 const Name = "fills"
+
+// provisional ends the body of a provisional fill.
+const provisional = `,"provisional":true}`
 
 var log = dataset.Log[market.Fill]{Name: Name, Row: row, Decode: Decode}
 
@@ -33,6 +38,10 @@ func row(f *market.Fill) store.Row {
 		Again:   f.Arrived.Again,
 		Index:   [4]string{ofCoin(f.Address, f.Coin), oid, "", f.Builder},
 		Body:    f.AppendJSON(make([]byte, 0, 480)),
+	}
+	if f.Provisional {
+		r.Index[1] = ""
+		r.Body = append(r.Body[:len(r.Body)-1], provisional...)
 	}
 	if f.TwapID != nil {
 		r.Index[2] = strconv.FormatInt(*f.TwapID, 10)
@@ -122,9 +131,29 @@ func ByBuilder(ctx context.Context, l *store.Log, builder string, to time.Time, 
 	return log.Read(ctx, l, dataset.Query{Subject: builder, Index: store.D, To: to, Newest: true, Expect: expect})
 }
 
+// Confirmed are those of fills that are not provisional.
+func Confirmed(list iter.Seq2[market.Fill, error]) iter.Seq2[market.Fill, error] {
+	return func(yield func(market.Fill, error) bool) {
+		for f, err := range list {
+			if (err != nil || !f.Provisional) && !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// IsProvisional reports whether a row is that of a provisional fill.
+func IsProvisional(r store.Row) bool { return bytes.HasSuffix(r.Body, []byte(provisional)) }
+
+// Arrivals says of each of the fills whether it is in the log, strongly consistent, and then with which
+// place in the order of arrival, 0 for none.
+func Arrivals(ctx context.Context, l *store.Log, list []market.Fill) ([]store.StoredArrival, error) {
+	return l.Arrivals(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))
+}
+
 // Decode reads a row. The fill passes [market.Fill.Check].
 func Decode(r store.Row) (market.Fill, error) {
-	f := market.Fill{Address: r.Subject, Seq: r.Seq, Arrived: market.Arrived{At: market.Arrival(r.Arrival)}}
+	f := market.Fill{Address: r.Subject, Seq: r.Seq, Arrived: market.Arrived{At: market.Arrival(r.Arrival)}, Provisional: IsProvisional(r)}
 	if err := json.Unmarshal(r.Body, &f); err != nil {
 		return market.Fill{}, err
 	}

@@ -1,6 +1,7 @@
 package fills
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"testing"
@@ -82,6 +83,43 @@ func TestWhatACheckOfAFillAcceptsIsStoredAndReadAsItIs(t *testing.T) {
 			t.Fatalf("(-accepted +accepted again, +read):\n%s", diff)
 		}
 	})
+}
+
+// The fill as the venue's hour has it takes the place of the provisional one, with its indexes, and keeps its arrival.
+func TestAFillTakesThePlaceOfTheProvisionalOne(t *testing.T) {
+	t.Parallel()
+	log := storetest.Open(t).Log
+	whole := market.Fill{Address: "0xa11ce00000000000000000000000000000000001", Coin: "BTC", Px: "1.5", Sz: "2", Side: market.Buy, Time: markettest.Base,
+		StartPosition: "0.0", Dir: "Open Long", ClosedPnl: "0.0", Oid: 9, Tid: 100, Fee: "0.1", FeeToken: "USDC", Seq: 1, Hash: "0xab", Crossed: true, Arrived: market.Arrived{At: 999, Again: true}}
+	trade := market.Trade{Coin: "BTC", Side: market.Buy, Px: must.Get(market.ParseDecimal("1.5"))(t), Sz: must.Get(market.ParseDecimal("2"))(t), Time: whole.Time, Tid: 100, Hash: "0xab", Users: [2]string{whole.Address, ""}}
+	list := market.AppendProvisional(nil, []market.Trade{trade})
+	list[0].Arrived.At = 500
+	storetest.PutLog(t, log, Name, AppendRows, list...)
+	read := func(of iter.Seq2[market.Fill, error]) (all []market.Fill) {
+		for f := range must.All(t, of) {
+			all = append(all, f)
+		}
+		return all
+	}
+	ctx := t.Context()
+	if diff := cmp.Diff(list, read(Newest(ctx, log, whole.Address, "BTC", 0))); diff != "" {
+		t.Errorf("the provisional one (-put +read):\n%s", diff)
+	}
+	if got := slices.Concat(read(ByOrder(ctx, log, 0, time.Time{})), read(Confirmed(Newest(ctx, log, whole.Address, "", 0)))); len(got) != 0 {
+		t.Errorf("it is found by an order, or as confirmed: %+v", got)
+	}
+	other := whole
+	other.Tid = 101
+	if got := must.Get(Arrivals(ctx, log, []market.Fill{whole, other}))(t); got[0] != (store.StoredArrival{Stored: true, Arrival: 500}) || got[1] != (store.StoredArrival{}) {
+		t.Errorf("stored are %+v", got)
+	}
+	storetest.PutLog(t, log, Name, AppendRows, whole)
+	whole.Arrived = market.Arrived{At: 500}
+	for name, got := range map[string][]market.Fill{"of the account": read(Newest(ctx, log, whole.Address, "", 0)), "of the order": read(ByOrder(ctx, log, 9, time.Time{}))} {
+		if diff := cmp.Diff([]market.Fill{whole}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
 }
 
 func TestAFillIsFoundByWhatNamesIt(t *testing.T) {

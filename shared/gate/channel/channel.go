@@ -58,7 +58,8 @@ type Channel struct {
 }
 
 var (
-	fills  = []*catalog.Dataset{catalog.VenueFills}
+	fills  = []*catalog.Dataset{catalog.VenueAccountTrades} // of accounts, as they happen
+	whole  = []*catalog.Dataset{catalog.VenueFills}         // with whom they liquidated, and how positions changed
 	orders = []*catalog.Dataset{catalog.VenueOrders}
 )
 
@@ -75,10 +76,10 @@ var Channels = []Channel{
 	{Name: AllMids, members: []member{dex}},
 	{Name: ActiveAssetCtx, members: []member{coin}},
 	{Name: OrderUpdates, Account: true, members: []member{user}, Needs: orders},
-	{Name: UserEvents, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenueFills, catalog.VenuePayments}},
+	{Name: UserEvents, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenueAccountTrades, catalog.VenuePayments}},
 	{Name: UserFundings, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenuePayments}},
-	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint, Needs: fills},
-	{Name: WhaleEvents, events: true, members: []member{anyPerpetual}, Shows: catalog.WhaleEvents.Endpoint, Needs: fills},
+	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint, Needs: whole},
+	{Name: WhaleEvents, events: true, members: []member{anyPerpetual}, Shows: catalog.WhaleEvents.Endpoint, Needs: whole},
 }
 
 // Channel returns the entry of a channel; the zero value where there is none.

@@ -63,6 +63,20 @@ func (p *HoursPosition) Until() int64 {
 	return hour.begins().UnixMilli()
 }
 
+// begunUntil is up to when, ms, something may have been emitted; 0 before the first hour.
+func (p *HoursPosition) begunUntil() int64 {
+	hour, err := parseHour(p.Hour)
+	if err != nil {
+		return 0
+	}
+	for i := range hourStreams {
+		if _, begun := p.Read[hourStreams[i].key(hour)]; begun {
+			return hour.ends().UnixMilli()
+		}
+	}
+	return p.Until()
+}
+
 // LateHour is a place in an hour that came when it had been passed over, or that is read again as it
 // was replaced.
 type LateHour struct {

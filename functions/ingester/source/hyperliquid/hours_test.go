@@ -728,3 +728,31 @@ func TestAnHourOfEndlessLinesIsBroken(t *testing.T) {
 		t.Errorf("of five bytes that may be read %d are, %v", n, err)
 	}
 }
+
+// What an hour has brought, or may have, stays as it is; what it is still to bring may be shown before.
+func TestSinceWhenAllIsStillToComeWithHours(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 15, 9, 20, 0, 0, time.UTC)
+	at := func(hour int) time.Time { return time.Date(2026, 3, 15, hour, 0, 0, 0, time.UTC) }
+	for name, c := range map[string]struct {
+		position HoursPosition
+		want     time.Time
+	}{
+		"before it is known where they stand": {HoursPosition{}, at(9)},
+		"an hour is awaited":                  {HoursPosition{Hour: "20260315/7"}, at(7)},
+		"an hour was begun":                   {HoursPosition{Hour: "20260315/7", Read: map[string]string{hourStreams[fillStream].key(hourFile{20260315, 7}): "a"}}, at(8)},
+		"the hour before may be replaced":     {HoursPosition{Hour: "20260315/7", Read: map[string]string{hourStreams[fillStream].key(hourFile{20260315, 6}): "a"}}, at(7)},
+		"the clock is behind":                 {HoursPosition{Hour: "20260315/11"}, at(9)},
+	} {
+		h := &Hours{at: c.position}
+		h.note()
+		if got := h.Awaited(now); !got.Equal(c.want) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	h := &Hours{at: HoursPosition{Hour: "20260315/7"}}
+	h.taken.Store(at(8).UnixMilli())
+	if h.note(); !h.Awaited(now).Equal(at(8)) {
+		t.Error("an hour that failed while it was read may have brought something")
+	}
+}

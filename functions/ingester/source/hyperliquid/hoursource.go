@@ -55,6 +55,7 @@ type Hours struct {
 
 	Figures HoursFigures
 
+	taken  atomic.Int64 // ms: everything before was emitted, is, or was passed over; 0 before that is known
 	at     HoursPosition
 	listed map[string]listedDay  // by prefix
 	faults map[string]*hourFault // of files, by key
@@ -100,6 +101,18 @@ func (h *Hours) Follow(ctx context.Context, from HoursPosition, sink HoursSink) 
 	}
 }
 
+// Awaited is since when all that happens is still to come with hours: nothing of it was emitted, or is being. It may
+// be called at any time.
+func (h *Hours) Awaited(now time.Time) time.Time {
+	current := hourAt(now).begins() // no hour is published before it has ended
+	if ms := h.taken.Load(); ms > 0 {
+		if taken := time.UnixMilli(ms).UTC(); taken.Before(current) {
+			return taken
+		}
+	}
+	return current
+}
+
 func (h *Hours) poll() time.Duration {
 	if h.Poll > 0 {
 		return h.Poll
@@ -116,6 +129,7 @@ func (h *Hours) jittered() time.Duration {
 func (h *Hours) note() {
 	h.Figures.Owed.Store(int64(len(h.at.Owed)))
 	h.Figures.Until.Store(h.at.Until())
+	h.taken.Store(max(h.taken.Load(), h.at.begunUntil()))
 }
 
 func (h *Hours) trouble(err error) {
@@ -185,6 +199,7 @@ func (h *Hours) inOrder(ctx context.Context, sink HoursSink) (read bool, err err
 }
 
 func (h *Hours) readInOrder(ctx context.Context, hour hourFile, copies [len(hourStreams)]*hourCopy, passed []string, old bool, sink HoursSink) error {
+	h.taken.Store(hour.ends().UnixMilli())
 	etags := etagsOf(copies)
 	if old {
 		h.at = h.at.renumbered(copies)

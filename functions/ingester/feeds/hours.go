@@ -1,0 +1,61 @@
+package feeds
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"quotary/shared/data/fills"
+	"quotary/shared/market"
+	"quotary/shared/store"
+)
+
+// Hour takes events of an hour that the venue has published an hour or two late, before they are stored. Most of its
+// fills were there as provisional ones: these keep their places, and are not published again. What only
+// the hour has arrives now, as late. It tries until ctx ends.
+func (f *Feeds) Hour(ctx context.Context, e *market.Events) error {
+	if len(e.Fills) == 0 {
+		return nil
+	}
+	f.awaitConnections(ctx)
+	stored, err := f.storedFills(ctx, e.Fills)
+	if err != nil {
+		return err
+	}
+	f.confirm(e, stored)
+	return f.noteLate(ctx, &market.Events{Fills: e.Fills})
+}
+
+func (f *Feeds) storedFills(ctx context.Context, list []market.Fill) ([]store.StoredArrival, error) {
+	for try := 0; ; try++ {
+		stored, err := fills.Arrivals(ctx, f.Log, list)
+		if err == nil || ctx.Err() != nil {
+			return stored, err
+		}
+		f.Logger.Warn("cannot look which fills of an hour are stored; trying again", "error", err.Error())
+		if err := claims.Wait(ctx, try); err != nil {
+			return nil, fmt.Errorf("look which fills of an hour are stored: %w", err)
+		}
+	}
+}
+
+// confirm gives the fills of an hour their places, and publishes those that are new.
+func (f *Feeds) confirm(e *market.Events, stored []store.StoredArrival) {
+	f.arriving.mu.Lock()
+	defer f.arriving.mu.Unlock()
+	var late market.Events
+	for i := range e.Fills {
+		one := &e.Fills[i]
+		if stored[i].Stored {
+			one.Arrived = market.Arrived{At: market.Arrival(stored[i].Arrival)}
+			continue
+		}
+		if arriveOnce(f.arriving, &f.arriving.fills, keyOf(one), fillsSeen, one.Time, true, &one.Arrived) {
+			f.arriving.recentFills.add(f.Now(), *one)
+			late.Fills = append(late.Fills, *one)
+		}
+	}
+	f.userFills.confirm(e.Fills)
+	f.keepLate(&late)
+	f.publishLate(between(&late, f.connectedSince.Load(), math.MaxInt64), false)
+}
