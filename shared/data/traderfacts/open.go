@@ -71,6 +71,16 @@ func (o *Open) close() map[int64]market.FactsByHour {
 // AppendOpen appends the open row: what is folded on with first, the builders in it, then the coins, what
 // was done before, and the hours as [Append] has them.
 func AppendOpen(b []byte, o *Open) []byte {
+	row := appendOpen(b, o)
+	if len(row)-len(b) > MostBytes {
+		rest := *o
+		rest.Hours = withoutVia(o.Hours)
+		row = appendOpen(b, &rest)
+	}
+	return row
+}
+
+func appendOpen(b []byte, o *Open) []byte {
 	w := writer{Writer: packed.Writer{B: append(b, version)}}
 	first := o.first()
 	w.Int(first, o.Since, o.LastOrder.Time, o.LastOrder.Seq, o.LastOrder.Tid)

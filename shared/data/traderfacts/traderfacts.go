@@ -49,11 +49,34 @@ func rowOf(at store.SeriesAt, extra []byte) store.SeriesRow {
 	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{Time: at.Time, Body: dataset.JSON(struct{}{}), Extra: extra}}
 }
 
+// MostBytes bounds a row: those of traders have less than half as much. Where the venue tells of longer figures
+// than any market has, it is not kept what builders routed in the hours: what else there is always fits.
+const MostBytes = 380 << 10
+
+// withoutVia are hours without what builders routed in them.
+func withoutVia(hours market.FactsByHour) market.FactsByHour {
+	rest := make(market.FactsByHour, len(hours))
+	for hour, f := range hours {
+		one := *f
+		one.Via = nil
+		rest[hour] = &one
+	}
+	return rest
+}
+
 // Append appends the row of a day (its beginning, ms): the coins, the builders, and the hours in their order, each
 // with its number and what there is of its facts. Whole numbers are varints, decimals as
 // [packed.Writer.Decimal] has them, hours in which something was seen before are told by how long
 // before.
 func Append(b []byte, day int64, hours market.FactsByHour) []byte {
+	row := appendHours(b, day, hours)
+	if len(row)-len(b) > MostBytes {
+		row = appendHours(b, day, withoutVia(hours))
+	}
+	return row
+}
+
+func appendHours(b []byte, day int64, hours market.FactsByHour) []byte {
 	w := writer{Writer: packed.Writer{B: append(b, version)}}
 	w.list(hours, nil)
 	w.listBuilders(hours, nil, nil)
