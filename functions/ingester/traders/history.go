@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -34,7 +35,8 @@ type history struct {
 	next    traderhistory.Manifest
 	before  []tablefile.Named // of the last manifest
 
-	since   map[table.Address]int64          // from when on more is known of what an account did, ms
+	recent  int64                            // from when on all hours are looked at of which more is known, ms
+	since   traderhistory.Accounts           // from when on that is so of an account
 	did     map[int64]map[table.Address]bool // who did something in an hour, as far as that is looked at
 	deeds   map[int64][]traderhistory.Did    // by hours, what is in no file yet
 	count   int                              // of deeds
@@ -44,40 +46,59 @@ type history struct {
 	today   int64                            // its beginning, ms
 	worth   []traderhistory.Worth            // by then
 
-	late             traderhistory.Accounts // those that are looked at in the hours from lateFrom on and before lateTo
-	lateFrom, lateTo int64                  // ms
-	lateHours        int64                  // how many these are
-	mostRoutes       int                    // bytes
+	late       late
+	mostRoutes int // bytes
 }
 
 // openHistory opens the history for the next version; whole says that accounts are looked at as a whole.
 func (w *Work) openHistory(ctx context.Context, now time.Time, whole bool) (h *history, err error) {
-	h = &history{bucket: w.bucket, whole: whole, lateHours: w.LateHours, mostRoutes: w.MostRoutes, since: map[table.Address]int64{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
+	h = &history{bucket: w.bucket, whole: whole, mostRoutes: w.MostRoutes, since: traderhistory.Accounts{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
 	if h.next, err = traderhistory.Newest.Load(ctx, w.Views); err != nil {
 		return nil, fmt.Errorf("read the history that was published last: %w", err)
 	}
-	h.before, h.today = traderhistory.All(h.next.Units), market.Day1.StartMs(now.UnixMilli())
+	h.before, h.today = h.next.All(), market.Day1.StartMs(now.UnixMilli())
+	if len(h.next.Units) > 0 { // else all files are made for the first time
+		h.recent = market.Hour1.StartMs(now.UnixMilli()) - recentHours*hourMs
+	}
 	h.version = max(now.UnixMilli(), h.next.Version+1)
-	return h, nil
+	return h, h.readLate(ctx)
 }
 
-// note notes that more is known of what an account did since a time, ms.
-func (h *history) note(of accountchanges.Did) {
-	from := max(of.Since, h.today-keepHistory.Milliseconds())
-	if since, ok := h.since[of.Address]; !ok || from < since {
-		h.since[of.Address] = from
+// note notes that more is known of what an account did since a time, as was noted at another. What it did before
+// the recent hours waits.
+func (h *history) note(at time.Time, of accountchanges.Did) {
+	since := max(of.Since, h.today-keepHistory.Milliseconds())
+	if since < h.recent {
+		h.late.changed = h.late.Wait(of.Address, since, at.UnixMilli()) || h.late.changed
+		since = h.recent
 	}
+	h.since.Add(of.Address, since)
 }
 
-// add takes in what an account did in the hours that are looked at.
+// sinceOf is from when on more is known of what an account did, as far as that is not long ago, ms.
+func (h *history) sinceOf(a table.Address) int64 {
+	if since, ok := h.since[a]; ok {
+		return since
+	}
+	return math.MaxInt64
+}
+
+// looksAt reports whether the files are to have what an account did in an hour.
+func (h *history) looksAt(a table.Address, hour int64) bool {
+	return hour >= h.sinceOf(a) || h.late.looksAt(a, hour)
+}
+
+// add takes in what an account did in the recent hours, as far as more is known of that.
 func (h *history) add(ctx context.Context, a table.Address, did *traderfacts.Did) error {
-	_, late := h.late[a]
-	if _, noted := h.since[a]; did == nil || !noted && !late {
-		return nil
-	}
+	since := h.sinceOf(a)
+	return h.takeIn(ctx, a, did, func(hour int64) bool { return hour >= since })
+}
+
+// takeIn takes in what an account did in those hours that are looked at.
+func (h *history) takeIn(ctx context.Context, a table.Address, did *traderfacts.Did, looksAt func(hour int64) bool) error {
 	for _, hours := range [...]market.FactsByHour{did.Days, did.Hours} {
 		for hour, f := range hours {
-			if h.looksAt(a, hour) {
+			if looksAt(hour) {
 				h.deeds[hour] = append(h.deeds[hour], traderhistory.Did{Address: a, Facts: f})
 				h.count++
 				if h.did[hour] == nil {
@@ -193,7 +214,7 @@ func (h *history) routes(ctx context.Context, hour int64) (known *routes.Routes,
 func (h *history) correct(ctx context.Context) error {
 	oldest := h.oldest()
 	for _, u := range slices.Clone(h.next.Units) {
-		late := len(h.late) > 0 && u.From >= h.lateFrom && u.From < h.lateTo
+		late := len(h.late.accounts) > 0 && u.From >= h.late.from && u.From < h.late.to
 		if u.Hours != traderhistory.Hour || h.touched[u.From] || u.From < oldest && !late {
 			continue
 		}
@@ -315,9 +336,12 @@ func (h *history) publish(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
+	if err := h.writeLate(ctx); err != nil {
+		return err
+	}
 	oldest := now.Add(-keepHistory).UnixMilli()
 	h.next.Units = slices.DeleteFunc(h.next.Units, func(u traderhistory.Unit) bool { return u.To() < oldest })
-	h.next.Left = publication.Left(h.next.Left, h.before, traderhistory.All(h.next.Units), h.version, h.version-keep.Milliseconds())
+	h.next.Left = publication.Left(h.next.Left, h.before, h.next.All(), h.version, h.version-keep.Milliseconds())
 	h.next.Version = h.version
 	if err := h.bucket.Views.Publish(ctx, traderhistory.Name, traderhistory.Newest.Encode(h.next)); err != nil {
 		return fmt.Errorf("publish the history: %w", err)
@@ -343,5 +367,5 @@ func (h *history) due(hours, now int64) []int64 {
 
 // tidy removes the files that no manifest of the last while has named.
 func (h *history) tidy(ctx context.Context) error {
-	return publication.Tidy(ctx, h.bucket, traderhistory.Prefix, h.version-keep.Milliseconds(), traderhistory.All(h.next.Units), h.next.Left)
+	return publication.Tidy(ctx, h.bucket, traderhistory.Prefix, h.version-keep.Milliseconds(), h.next.All(), h.next.Left)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -110,7 +112,7 @@ func TestAnyWindowIsWhatItsHoursSumUp(t *testing.T) {
 		w.store(a)
 		must.Do(t, work.Publish(t.Context()))
 		for w.isLate() {
-			w.ms += 1000
+			w.ms += 121 * 60_000
 			must.Do(t, work.Publish(t.Context()))
 		}
 		w.compareWindows(r, 3)
@@ -121,8 +123,7 @@ func TestAnyWindowIsWhatItsHoursSumUp(t *testing.T) {
 // isLate reports whether hours of long ago are still to be looked at.
 func (w *world) isLate() bool {
 	w.t.Helper()
-	late := must.Get(traderhistory.Newest.Load(w.t.Context(), w.Views))(w.t).Late
-	return len(late.Now)+len(late.Next) > 0
+	return must.Get(traderhistory.Newest.Load(w.t.Context(), w.Views))(w.t).Late.Bytes > 0
 }
 
 func (w *world) compareWindows(r *rand.Rand, windows int) {
@@ -221,7 +222,7 @@ func TestTheHistoryAndTheTableAreWholeWhereverAPublicationEnds(t *testing.T) {
 		left := n * n // requests
 		a := w.accounts[n%3]
 		a.do(left, w.ms)
-		a.do(left, w.ms-2*dayMs)
+		a.do(left, w.ms-40*hourMs)
 		w.store(a)
 		c := w.config()
 		c.Objects = &ending{w.Objects, left}
@@ -260,52 +261,73 @@ func (c *counting) GetObject(ctx context.Context, in *s3.GetObjectInput, o ...fu
 	return c.Objects.GetObject(ctx, in, o...)
 }
 
+// longAgo is how many files were written of hours before the recent ones.
+func (c *counting) longAgo(w *world) (n int) {
+	recent := w.ms - w.ms%hourMs - 48*hourMs
+	for key := range c.written {
+		name, is := strings.CutSuffix(strings.TrimPrefix(key, traderhistory.Prefix), ".parquet")
+		_, of, isHour := strings.Cut(name, "-1h-")
+		if from, err := strconv.ParseInt(of, 10, 64); is && isHour && err == nil && from < recent {
+			n++
+		}
+	}
+	return n
+}
+
 // Who is made again from its logs is noted with the beginning of these: a fill that does not follow the
-// one before is enough. All hours of its past are then looked at, and no publication waits for that.
-func TestWhatIsKnownOfLongAgoIsTakenInSomeHoursAtATime(t *testing.T) {
+// one before is enough. All hours of its past are then looked at once, some at a time and of some accounts, and no
+// publication waits for that.
+func TestWhatIsKnownOfLongAgoIsTakenInSomeHoursOfSomeAccountsAtATime(t *testing.T) {
 	t.Parallel()
-	w := open(t)
-	c := w.config()
-	c.LateHours = 8
-	did := func(a *account, ago int64) {
-		hour := w.ms - w.ms%hourMs - ago*hourMs
-		a.did.Merge(market.FactsByHour{hour: {Coins: []string{"BTC"}, Perp: market.FillFacts{Orders: market.Distinct{First: 1}, Taker: market.FillSum{Count: 1, Value: one("3")}}}})
-		a.since = hour
+	for atOnce, most := range map[int]int{1: 5, 9: 4} {
+		t.Run(strconv.Itoa(atOnce), func(t *testing.T) {
+			t.Parallel()
+			w := open(t)
+			c := w.config()
+			c.LateHours, c.LateAtOnce = 8, atOnce
+			did := func(a *account, ago int64) {
+				hour := w.ms - w.ms%hourMs - ago*hourMs
+				a.did.Merge(market.FactsByHour{hour: {Coins: []string{"BTC"}, Perp: market.FillFacts{Orders: market.Distinct{First: 1}, Taker: market.FillSum{Count: 1, Value: one("3")}}}})
+				a.since = hour
+			}
+			busy, other := w.add(false), w.add(false)
+			for ago := range int64(73) {
+				did(busy, ago)
+			}
+			w.store(busy)
+			must.Do(t, c.Begin().Publish(t.Context()))
+			busy.since = w.ms - w.ms%hourMs - 72*hourMs
+			w.store(busy)
+			noted, hour := w.ms, w.ms-w.ms%hourMs
+			did(other, 70) // which is in no file
+			w.store(other)
+			objects := &counting{Objects: w.Objects}
+			c.Objects = objects
+			work, looked := c.Begin(), 0
+			for n := 0; n == 0 || w.isLate(); n++ {
+				w.ms += 20 * 60_000
+				objects.written, objects.opened = map[string]bool{}, map[string]bool{}
+				if n%5 == 4 {
+					work = c.Begin()
+				}
+				must.Do(t, work.Publish(t.Context()))
+				old := objects.longAgo(w)
+				if old > 0 {
+					looked++
+				}
+				// Files of hours, and of days and weeks that these are in, with those that they are made of; the table beside.
+				if written, read := len(objects.written), len(objects.opened); old > 8 || old > 0 && w.ms < noted+2*hourMs || written > 48+8+6+10 || read > 48+8+5*24+20 || n > 40 {
+					t.Fatalf("publication %d writes %d files, %d of them of hours of long ago, and reads %d", n, written, old, read)
+				}
+			}
+			// Of the one 24 hours and the two that went by, eight at a time, and of the other one hour.
+			if looked < most-1 || looked > most {
+				t.Errorf("files of hours of long ago are written in %d publications, want at most %d", looked, most)
+			}
+			w.compareWindows(rand.New(rand.NewPCG(2, 1)), 3) //nolint:gosec // the same each time
+			w.compareCoins(w.windows(), traderwindows.Window{From: hour - 71*hourMs, To: hour - 69*hourMs})
+		})
 	}
-	busy, other := w.add(false), w.add(false)
-	for ago := range int64(73) {
-		did(busy, ago)
-	}
-	w.store(busy)
-	must.Do(t, c.Begin().Publish(t.Context()))
-	again := func() {
-		busy.since = w.ms - w.ms%hourMs - 72*hourMs
-		w.store(busy)
-	}
-	again()
-	did(other, 70) // which is in no file
-	w.store(other)
-	objects := &counting{Objects: w.Objects}
-	c.Objects = objects
-	work := c.Begin()
-	n := 0
-	for ; n == 0 || w.isLate(); n++ {
-		w.ms += 60_000
-		objects.written, objects.opened = map[string]bool{}, map[string]bool{}
-		if n == 1 { // those whose turn it is do not begin again
-			again()
-		}
-		must.Do(t, work.Publish(t.Context()))
-		// Files of hours, and of days and weeks that these are in, with those that they are made of; the table beside.
-		if written, read := len(objects.written), len(objects.opened); written > 48+8+6+10 || read > 48+8+5*24+20 {
-			t.Errorf("publication %d writes %d files and reads %d", n, written, read)
-		}
-	}
-	if n < 6 || n > 9 {
-		t.Errorf("it takes %d publications, want 3 or 4 of each", n)
-	}
-	w.compareWindows(rand.New(rand.NewPCG(2, 1)), 3) //nolint:gosec // the same each time
-	w.compareCoins(w.windows(), traderwindows.Window{From: w.ms - w.ms%hourMs - 71*hourMs, To: w.ms - w.ms%hourMs - 69*hourMs})
 }
 
 func isEdge(field int) bool {

@@ -1,89 +1,129 @@
 package traders
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
+	"slices"
+	"time"
 
+	"quotary/functions/ingester/objects"
+	"quotary/shared/data/traderfacts"
 	"quotary/shared/data/traderhistory"
+	"quotary/shared/market"
 	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
 )
 
 // Who is made again from its logs is noted with the beginning of these, and may have done something in
-// every hour since: then the files of all of them would be written again, which takes an hour. So in a
-// publication the files of so many hours are looked at that are no recent ones.
+// every hour since: then the files of all of them would be written again, which takes an hour. So a
+// publication looks at the recent hours of everybody, and of long ago at so many hours of so many accounts.
 const (
 	recentHours = 48
 	lateHours   = 240
-	// mostLate is how many accounts wait for that at most: of more, all is done at once.
-	mostLate = 20_000
+	lateAtOnce  = 20_000
+	// settled is how long after it was noted the hours of an account of long ago are looked at: by then its rows
+	// are written, and the note is read no more.
+	settled = 2 * time.Hour
 )
 
-// postpone leaves what was done before the recent hours to the next publications, as far as it is not
-// among the hours of this one, and adds whose turn that is to those that are looked at.
-func (h *history) postpone(now int64, wanted addresses) {
-	if len(h.next.Units) == 0 {
-		return // all files are made for the first time
+// late is what a publication does about hours of long ago.
+type late struct {
+	traderhistory.Late
+	changed  bool                   // it is another than in the last version
+	accounts traderhistory.Accounts // those whose hours are looked at, from when on more is known of them, ms
+	from, to int64                  // the hours that are looked at, ms
+}
+
+// readLate reads who waits for its hours of long ago.
+func (h *history) readLate(ctx context.Context) error {
+	if h.next.Late == (tablefile.Named{}) {
+		return nil
 	}
-	late, recent := &h.next.Late, now-recentHours*hourMs
-	for a, since := range h.since {
-		if since < recent {
-			late.Next.Add(a, since)
+	body, err := h.bucket.Range(ctx, h.next.Late.Key, 0, h.next.Late.Bytes)
+	if err == nil {
+		h.late.Late, err = traderhistory.DecodeLate(body)
+	}
+	if err != nil {
+		return fmt.Errorf("read who did something long ago: %w", err)
+	}
+	return nil
+}
+
+// beginLate chooses the hours of long ago that this publication looks at, of whom: the next ones of those whose
+// turn it is, or the newest of the next accounts.
+func (h *history) beginLate(now time.Time, hours int64, atOnce int) {
+	l := &h.late
+	if len(l.Turn) == 0 {
+		if !l.Begin(atOnce, now.Add(-settled).UnixMilli()) {
+			return
+		}
+		l.changed, h.next.LateBefore = true, h.recent
+	}
+	l.to, l.from = h.next.LateBefore, h.next.LateBefore-hours*hourMs
+	l.accounts = traderhistory.Accounts{}
+	first := int64(math.MaxInt64)
+	for a, of := range l.Turn {
+		if first = min(first, of.Since); of.Since < l.to {
+			l.accounts[a] = of.Since
 		}
 	}
-	if len(late.Next)+len(late.Now) > mostLate {
-		for _, of := range [...]traderhistory.Accounts{late.Now, late.Next} {
-			for a, since := range of {
-				h.since[a] = min(since, h.sinceOf(a))
-				wanted[a] = true
+	h.next.LateBefore = l.from
+	if first >= l.from { // all is looked at then
+		l.Turn, l.changed, h.next.LateBefore = nil, true, 0
+	}
+}
+
+// looksAt reports whether an account is one of those whose hours of long ago are looked at, and the hour one of
+// these.
+func (l *late) looksAt(a table.Address, hour int64) bool {
+	since, ok := l.accounts[a]
+	return ok && hour >= max(since, l.from) && hour < l.to
+}
+
+// takeInLate takes in what accounts did in the hours of long ago that are looked at.
+func (w *Work) takeInLate(ctx context.Context, h *history) error {
+	sorted := slices.SortedFunc(maps.Keys(h.late.accounts), market.CompareAccounts)
+	for some := range slices.Chunk(sorted, atOnce) {
+		i, texts := 0, make([]string, len(some))
+		for k, a := range some {
+			texts[k] = market.AddressOf(a)
+		}
+		for did, err := range traderfacts.ReadHours(ctx, w.Series, texts, h.late.from, h.late.to) {
+			if err != nil {
+				return err
 			}
-		}
-		*late = traderhistory.Late{}
-		return
-	}
-	for a := range late.Next {
-		if _, noted := h.since[a]; noted {
-			h.since[a] = max(h.since[a], recent)
+			a := some[i]
+			if err := h.takeIn(ctx, a, did, func(hour int64) bool { return h.late.looksAt(a, hour) }); err != nil {
+				return err
+			}
+			i++
 		}
 	}
-	if len(late.Now) == 0 {
-		late.Now, late.Next, late.Before = late.Next, nil, recent
+	return nil
+}
+
+// writeLate writes who waits, where that has changed.
+func (h *history) writeLate(ctx context.Context) error {
+	switch {
+	case !h.late.changed:
+		return nil
+	case len(h.late.Turn)+len(h.late.Waiting) == 0:
+		h.next.Late = tablefile.Named{}
+		return nil
 	}
-	if len(late.Now) == 0 {
-		*late = traderhistory.Late{}
-		return
-	}
-	h.lateTo = late.Before
-	late.Before -= h.lateHours * hourMs
-	h.lateFrom, h.late = late.Before, maps.Clone(late.Now)
-	for a, since := range h.late {
-		wanted[a] = true
-		if since >= h.lateFrom {
-			delete(late.Now, a) // it is done then
+	body := h.late.Encode()
+	for {
+		h.next.Late = traderhistory.NamedLate(h.version, body)
+		err := h.bucket.Create(ctx, h.next.Late.Key, body)
+		if err == nil {
+			return nil
 		}
+		if !errors.Is(err, objects.ErrExists) {
+			return fmt.Errorf("write who did something long ago: %w", err)
+		}
+		h.version++
 	}
-}
-
-// sinceOf is from when on more is known of what an account did, as far as that is looked at whatever there is.
-func (h *history) sinceOf(a table.Address) int64 {
-	if since, ok := h.since[a]; ok {
-		return since
-	}
-	return math.MaxInt64
-}
-
-// looksAt reports whether the files are to have what an account did in an hour.
-func (h *history) looksAt(a table.Address, hour int64) bool {
-	if hour >= h.sinceOf(a) {
-		return true
-	}
-	since, late := h.late[a]
-	return late && hour >= max(since, h.lateFrom) && hour < h.lateTo
-}
-
-// from is the least of a time and those since which more is known of what an account did, ms.
-func (h *history) from(ms int64, a table.Address) int64 {
-	if since, late := h.late[a]; late {
-		ms = min(ms, max(since, h.lateFrom))
-	}
-	return min(ms, h.sinceOf(a))
 }

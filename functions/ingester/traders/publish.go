@@ -78,7 +78,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	past.postpone(hour, wanted)
+	past.beginLate(now, w.LateHours, w.LateAtOnce)
 	next := published{hour: hour, hot: map[table.Address]store.Point{}, routes: routed}
 	if !whole {
 		maps.Copy(next.hot, w.last.hot)
@@ -95,6 +95,9 @@ func (w *Work) Publish(ctx context.Context) error {
 	change.Cold, change.Until, past.next.Until = whole, until, until
 	if m.rerouted || last.Beside == (tablefile.Named{}) {
 		change.Beside = routed.Encode()
+	}
+	if err := w.takeInLate(ctx, past); err != nil {
+		return err
 	}
 	if err := past.publish(ctx, now); err != nil {
 		return err
@@ -114,6 +117,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	w.last = next
 	w.made.Add(int64(rows.Len()))
 	w.hot.Store(int64(len(next.hot)))
+	w.late.Store(int64(len(past.late.Turn) + len(past.late.Waiting)))
 	w.leftOut.Store(int64(max(routed.LeftOut(), past.leftOut)))
 	return nil
 }
@@ -157,10 +161,10 @@ func (w *Work) changed(ctx context.Context, since int64, now time.Time, past *hi
 	if since > 0 {
 		from = time.UnixMilli(since).Add(-noted)
 	}
-	return all, accountchanges.Read(ctx, w.Log, from, now, func(_ time.Time, c *accountchanges.Changes) {
+	return all, accountchanges.Read(ctx, w.Log, from, now, func(at time.Time, c *accountchanges.Changes) {
 		for _, did := range c.Did {
 			all[did.Address] = true
-			past.note(did)
+			past.note(at, did)
 		}
 		for _, a := range c.Others {
 			all[a] = true

@@ -187,7 +187,7 @@ func (m *making) read(ctx context.Context, some []table.Address) ([]trader, erro
 		i++
 	}
 	i = 0
-	since := func(i int) int64 { return m.past.from(from(traderfields.Month, end), list[i].Address) }
+	since := func(i int) int64 { return min(from(traderfields.Month, end), m.past.sinceOf(list[i].Address)) }
 	for did, err := range traderfacts.Read(ctx, m.Series, known, since, end) {
 		if err != nil {
 			return nil, fmt.Errorf("read what accounts did: %w", err)

@@ -56,6 +56,7 @@ const keep = time.Hour
 type Config struct {
 	Every      time.Duration // between two publications
 	LateHours  int64         // of long ago that a publication looks at; 0 is 240
+	LateAtOnce int           // of how many accounts; 0 is 20,000
 	MostRoutes int           // bytes of what builders routed, of all traders or those of an hour; 0 is [routes.MostBytes]
 	Now        func() time.Time
 
@@ -93,7 +94,7 @@ func (c Config) Begin() *Work {
 	series := *c.Series
 	series.Eventual = true
 	c.Series = &series
-	c.LateHours, c.MostRoutes = cmp.Or(c.LateHours, lateHours), cmp.Or(c.MostRoutes, routes.MostBytes)
+	c.LateHours, c.LateAtOnce, c.MostRoutes = cmp.Or(c.LateHours, lateHours), cmp.Or(c.LateAtOnce, lateAtOnce), cmp.Or(c.MostRoutes, routes.MostBytes)
 	bucket := &publication.Bucket{Bucket: tablefile.Bucket{Client: c.Objects, Name: c.Bucket}, Objects: c.Objects, Views: c.Views, Newest: traders.Newest, ListKey: traders.ListKey}
 	w := &Work{Config: c, bucket: bucket, markets: meta.Markets.Open(c.Views, c.Now), marks: contexts.MarksOnly.Open(c.Views, c.Now), vaults: vaults.OpenRoles(c.Views, c.Now), others: othervenues.OpenIndex(c.Views, c.Now), delivered: delivered.Open(c.Views, c.Now)}
 	w.publisher = publication.Publisher{Columns: traders.Columns(), Prefix: traders.Prefix, Store: bucket, Keep: keep, Now: c.Now}
@@ -115,7 +116,7 @@ type Work struct {
 
 	began, flushed, failing atomic.Int64 // ms; failing since when, 0 while it does not
 	made, hot               atomic.Int64 // rows
-	leftOut                 atomic.Int64 // traders
+	late, leftOut           atomic.Int64 // traders
 	took                    atomic.Int64 // ms
 }
 
@@ -158,6 +159,7 @@ func (w *Work) Status() engine.Status {
 		Figures: []engine.Figure{
 			{Name: metrics.HotTraders, Unit: metrics.Count, Value: w.hot.Load()},
 			{Name: metrics.PublishingTraders, Unit: metrics.Milliseconds, Value: w.took.Load()},
+			{Name: metrics.LateTraders, Unit: metrics.Count, Value: w.late.Load()},
 			{Name: metrics.RoutesLeftOut, Unit: metrics.Count, Value: w.leftOut.Load()},
 		},
 	}

@@ -125,6 +125,10 @@ const HotTraders = "HotTraders"
 // PublishingTraders, of the domain traders, is how long the last publication of the trader table took.
 const PublishingTraders = "PublishingTraders"
 
+// LateTraders, of the domain traders, is of how many accounts something is known of long ago that the history of
+// traders has not yet.
+const LateTraders = "LateTraders"
+
 // RoutesLeftOut, of the domain traders, is for how many traders there is no room to keep what builders routed of
 // them: what these builders routed is not known.
 const RoutesLeftOut = "RoutesLeftOut"

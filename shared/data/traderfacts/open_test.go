@@ -255,3 +255,27 @@ func TestNoMoreBuildersCountThanARowHasRoomFor(t *testing.T) {
 		t.Errorf("%d builders of %d fills in %d bytes", len(all.Via), counted, len(row.Extra))
 	}
 }
+
+// TestHoursOfLongAgoAreReadWithoutThoseBehind, from rows of days and of the open row alike.
+func TestHoursOfLongAgoAreReadWithoutThoseBehind(t *testing.T) {
+	t.Parallel()
+	series := storetest.Open(t).Series
+	fill := func(hours market.FactsByHour, ms int64) {
+		hours.Fill(&market.Fill{Coin: "BTC", Side: market.Buy, Time: ms, Px: "1", Sz: "1", ClosedPnl: "0", Fee: "0", Tid: 1, Oid: 1}, new(market.OrderSeen), nil)
+	}
+	old, rests := market.FactsByHour{}, market.FactsByHour{}
+	fill(old, first+dayMs+hourMs)
+	fill(rests, first+dayMs+2*hourMs)
+	newest := Open{Hours: market.FactsByHour{}}
+	fill(newest.Hours, first+9*dayMs)
+	behind := Row("0xaa", first+2*dayMs, market.FactsByHour{})
+	behind.Extra = []byte("is not to be read")
+	storetest.PutSeries(t, series, Row("0xaa", first+dayMs, old), behind, OpenRow("0xaa", &newest), OpenRow("0xbb", &Open{Hours: rests}))
+	var got []*Did
+	for did := range must.All(t, ReadHours(t.Context(), series, []string{"0xaa", "0xbb", "0xcc"}, first+dayMs+hourMs, first+2*dayMs)) {
+		got = append(got, did)
+	}
+	if len(got) != 3 || got[0].Days[first+dayMs+hourMs] == nil || got[1].Hours[first+dayMs+2*hourMs] == nil || got[2].Stored {
+		t.Errorf("read are %+v", got)
+	}
+}

@@ -44,15 +44,33 @@ const readAtOnce = 16
 // each by its place, and before another, ms, in the order of the addresses. It asks once for each
 // account. An error ends the sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string, from func(i int) int64, to int64) iter.Seq2[*Did, error] {
+	return each(ctx, addresses, func(ctx context.Context, i int) (*Did, error) {
+		return readOne(ctx, series, addresses[i], from(i), to)
+	})
+}
+
+// ReadHours returns what accounts did in the hours of a window of the past, from the beginning of one on and before
+// that of another, ms, as [Read] does, and reads no row of a day behind it. Orders that were placed are not known.
+func ReadHours(ctx context.Context, series *store.Series, addresses []string, from, to int64) iter.Seq2[*Did, error] {
+	return each(ctx, addresses, func(ctx context.Context, i int) (*Did, error) {
+		return readHours(ctx, series, addresses[i], from, to)
+	})
+}
+
+// each reads accounts, some at a time.
+func each(ctx context.Context, addresses []string, read func(ctx context.Context, i int) (*Did, error)) iter.Seq2[*Did, error] {
 	return func(yield func(*Did, error) bool) {
 		before := 0
 		for part := range slices.Chunk(addresses, 4*readAtOnce) {
 			all := make([]*Did, len(part))
 			g, ctx := errgroup.WithContext(ctx)
 			g.SetLimit(readAtOnce)
-			for i, address := range part {
+			for i := range part {
+				at := before + i
 				g.Go(func() (err error) {
-					all[i], err = readOne(ctx, series, address, from(before+i), to)
+					if all[i], err = read(ctx, at); err != nil {
+						err = fmt.Errorf("read what %s did: %w", addresses[at], err)
+					}
 					return err
 				})
 			}
@@ -85,13 +103,43 @@ func readOne(ctx context.Context, series *store.Series, address string, from, to
 		placed, err = DecodePlaced(points[n-1].Extra)
 		did.Placed, points = placed.OrderTimes, points[:n-1]
 	}
-	for i := 0; err == nil && did.Stored && i < len(points) && points[i].Time.UnixMilli() < min(did.first(), to); i++ {
-		var hours market.FactsByHour
-		hours, err = Decode(points[i])
-		did.Days.Merge(hours)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("read what %s did: %w", address, err)
+		return nil, err
 	}
-	return did, nil
+	return did, did.addDays(points, to)
+}
+
+// readHours reads the hours of an account: the rows of days, and the open one.
+func readHours(ctx context.Context, series *store.Series, address string, from, to int64) (*Did, error) {
+	at := OpenAt(address)
+	points, err := series.RangeWhole(ctx, at.SeriesKey, time.UnixMilli(market.Day1.StartMs(max(from, 0))), time.UnixMilli(to), 0, false)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := series.Load(ctx, []store.SeriesAt{at})
+	if err != nil {
+		return nil, err
+	}
+	did := &Did{Days: market.FactsByHour{}}
+	row, ok := rows[at]
+	if !ok {
+		return did, nil
+	}
+	did.Stored = true
+	if did.Open, err = DecodeOpen(row.Extra); err != nil {
+		return nil, err
+	}
+	return did, did.addDays(points, to)
+}
+
+// addDays adds rows of days up to a time, ms.
+func (d *Did) addDays(rows []store.Point, to int64) error {
+	for i := 0; d.Stored && i < len(rows) && rows[i].Time.UnixMilli() < min(d.first(), to); i++ {
+		hours, err := Decode(rows[i])
+		if err != nil {
+			return err
+		}
+		d.Days.Merge(hours)
+	}
+	return nil
 }

@@ -16,14 +16,11 @@ package traderhistory
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
-	"quotary/shared/market"
 	"quotary/shared/store"
-	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
 )
 
@@ -52,54 +49,11 @@ type Manifest struct {
 	Until   int64            `json:"until,omitempty"` // up to when all that happened is in it, ms, where that comes some time later; else 0
 	Units   []Unit           `json:"units"`           // by their times; of the same beginning the shortest first
 	Left    []tablefile.Left `json:"left,omitempty"`
-	Late    Late             `json:"late,omitzero"`
-}
 
-// Late is who did something in hours of long ago of which more is known by now than the files have: they
-// are looked at some hours at a time, the newest first.
-type Late struct {
-	Before int64    `json:"before,omitempty"` // ms: the hours that are still to be looked at
-	Now    Accounts `json:"now,omitempty"`
-	Next   Accounts `json:"next,omitempty"` // when that is done
-}
-
-// Accounts are from when on more is known of what each did, ms.
-type Accounts map[table.Address]int64
-
-// Add adds an account.
-func (a *Accounts) Add(of table.Address, since int64) {
-	if *a == nil {
-		*a = Accounts{}
-	}
-	if before, known := (*a)[of]; !known || since < before {
-		(*a)[of] = since
-	}
-}
-
-// MarshalJSON writes them as an object by their addresses.
-func (a Accounts) MarshalJSON() ([]byte, error) {
-	texts := make(map[string]int64, len(a))
-	for of, since := range a {
-		texts[market.AddressOf(of)] = since
-	}
-	return json.Marshal(texts)
-}
-
-// UnmarshalJSON reads them.
-func (a *Accounts) UnmarshalJSON(text []byte) error {
-	var texts map[string]int64
-	if err := json.Unmarshal(text, &texts); err != nil {
-		return err
-	}
-	*a = make(Accounts, len(texts))
-	for of, since := range texts {
-		address, ok := market.ParseAccount(of)
-		if !ok {
-			return fmt.Errorf("%q is no address", of)
-		}
-		(*a)[address] = since
-	}
-	return nil
+	// Late is the object of who did something long ago that is in no file yet (see [Late]), and LateBefore the
+	// time up to which hours are still to be looked at of those whose turn it is, ms.
+	Late       tablefile.Named `json:"late,omitzero"`
+	LateBefore int64           `json:"lateBefore,omitempty"`
 }
 
 // Unit is a file, and of which time it is.
@@ -139,13 +93,16 @@ func Files(units []Unit) []tablefile.Named {
 	return named
 }
 
-// All are the files of units, and the objects beside them.
-func All(units []Unit) []tablefile.Named {
-	named := Files(units)
-	for i := range units {
-		if units[i].Routes > 0 {
-			named = append(named, units[i].NamedRoutes())
+// All are all objects of a version.
+func (m *Manifest) All() []tablefile.Named {
+	named := Files(m.Units)
+	for i := range m.Units {
+		if m.Units[i].Routes > 0 {
+			named = append(named, m.Units[i].NamedRoutes())
 		}
+	}
+	if m.Late != (tablefile.Named{}) {
+		named = append(named, m.Late)
 	}
 	return named
 }
