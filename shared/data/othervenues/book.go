@@ -1,9 +1,11 @@
 package othervenues
 
 import (
+	"crypto/sha256"
 	"maps"
 	"slices"
 	"strings"
+	"unique"
 
 	"quotary/shared/data/drop"
 	"quotary/shared/market"
@@ -14,8 +16,8 @@ import (
 // holds; lists and files are in it once, for as long as an address has them.
 type Book struct {
 	lines map[table.Address]line
-	lists map[string]*list // by their names
-	names map[string]int   // of venues, with the number of lists that each is in
+	lists map[listKey]*list
+	names map[string]int // of venues, with the number of lists that each is in
 	files map[File]*file
 }
 
@@ -38,7 +40,7 @@ type file struct {
 
 // NewBook is one in which nothing stands.
 func NewBook() *Book {
-	return &Book{map[table.Address]line{}, map[string]*list{}, map[string]int{}, map[File]*file{}}
+	return &Book{map[table.Address]line{}, map[listKey]*list{}, map[string]int{}, map[File]*file{}}
 }
 
 // BookOf is one in which stands what a view holds.
@@ -70,7 +72,7 @@ func (b *Book) Take(d *Dropped) (changed, fits bool) {
 	if known && before.place().Compare(d.Place) >= 0 {
 		return false, true
 	}
-	if !known && len(b.lines) >= Most || !b.hasRoom(d.Venues) {
+	if !known && len(b.lines) >= Most || b.lists[key(d.Venues)] == nil && !b.hasRoom(d.Venues) {
 		return false, false
 	}
 	b.put(a, line{b.list(d.Venues), b.file(File{d.Place.Time, d.Place.File}), d.Place.Line})
@@ -82,8 +84,11 @@ func (l line) place() drop.Place {
 	return drop.Place{Time: l.file.Time, File: l.file.Name, Line: l.number}
 }
 
-// hasRoom reports whether there is room for the names that are new.
+// hasRoom reports whether there is room for a new list, and for those of its names that are new.
 func (b *Book) hasRoom(names []string) bool {
+	if len(b.lists) >= MostLists {
+		return false
+	}
 	n := len(b.names)
 	for _, name := range names {
 		if b.names[name] == 0 {
@@ -128,7 +133,11 @@ func (b *Book) list(names []string) *list {
 	if l := b.lists[key(names)]; l != nil {
 		return l
 	}
-	return &list{names: names}
+	of := &list{names: make([]string, len(names))}
+	for i, name := range names {
+		of.names[i] = unique.Make(name).Value()
+	}
+	return of
 }
 
 func (b *Book) file(of File) *file {
@@ -138,8 +147,11 @@ func (b *Book) file(of File) *file {
 	return &file{File: of}
 }
 
-// key tells lists apart: names are on one line.
-func key(names []string) string { return strings.Join(names, "\n") }
+// listKey tells lists apart in little room.
+type listKey [sha256.Size]byte
+
+// key is that of a list of names, each of which is on one line.
+func key(names []string) listKey { return sha256.Sum256([]byte(strings.Join(names, "\n"))) }
 
 // View is what stands in the book. Of the same lines it is the same.
 func (b *Book) View() View {
@@ -148,8 +160,8 @@ func (b *Book) View() View {
 	for i, name := range v.Names {
 		names[name] = i
 	}
-	for i, of := range slices.Sorted(maps.Keys(b.lists)) {
-		list := b.lists[of]
+	inOrder := func(l, m *list) int { return slices.Compare(l.names, m.names) }
+	for i, list := range slices.SortedFunc(maps.Values(b.lists), inOrder) {
 		lists[list] = i
 		places := make([]int, len(list.names))
 		for n, name := range list.names {

@@ -22,6 +22,7 @@ const Name = "othervenues"
 const (
 	Most      = 1_000_000 // addresses: as many as the table of traders is made for
 	MostNames = 1000      // different names
+	MostLists = 50_000    // different lists of them, as each is kept with its names
 )
 
 // Entry is a line of a drop of othervenues: on which other venues an address trades. A later line of an address replaces an earlier one.

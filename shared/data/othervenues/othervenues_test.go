@@ -135,6 +135,34 @@ func TestWhatThereIsNoRoomForIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestNoMoreListsAreKeptThanThereIsRoomFor(t *testing.T) {
+	t.Parallel()
+	b := NewBook()
+	d := Dropped{Place: drop.Place{Time: 1, File: "a"}}
+	take := func(n int, venues ...string) (changed, fits bool) {
+		d.Address, d.Place.Line, d.Venues = fmt.Sprintf("0x%040x", n), d.Place.Line+1, venues
+		return b.Take(&d)
+	}
+	list := func(n int) []string { return []string{fmt.Sprintf("a %03d", n/300), fmt.Sprintf("b %03d", n%300)} }
+	for n := range MostLists + 5 {
+		if changed, fits := take(n, list(n)...); changed != (n < MostLists) || fits != changed {
+			t.Fatalf("list %d: changed %t, fits %t", n, changed, fits)
+		}
+	}
+	if changed, _ := take(MostLists, list(7)...); !changed {
+		t.Error("a list that is known has no room")
+	}
+	if changed, _ := take(8, list(7)...); !changed {
+		t.Error("it has none in the place of another one")
+	}
+	if changed, _ := take(MostLists+1, list(MostLists)...); !changed {
+		t.Error("there is no room in the place of a list that nobody has any more")
+	}
+	if v := b.View(); len(v.Lists) != MostLists || v.Len() != MostLists+2 {
+		t.Errorf("%d addresses have %d lists", v.Len(), len(v.Lists))
+	}
+}
+
 // A view that is full is within what a view may have, and so is the index in memory.
 func TestAFullViewCanBeStored(t *testing.T) {
 	t.Parallel()
