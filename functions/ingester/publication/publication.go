@@ -36,7 +36,7 @@ const (
 
 const (
 	suffix    = ".parquet" // of the keys of files
-	beside    = "beside"   // what the key of the object ends with that goes with a version
+	state     = "state"    // what the key of the object ends with that goes with a version
 	mostTries = 10         // to find a version of which there is no file yet
 )
 
@@ -81,10 +81,10 @@ type Change struct {
 
 	Until int64 // up to when all that happened is in it, as [tablefile.Manifest] has it
 
-	Beside []byte // the object that goes with the version; nil for the one of the last
+	State []byte // the object that goes with the version, see [tablefile.Manifest]; nil for the one of the last
 
-	// Again makes what is new of the rows of a part that are written again; nil leaves them as they are.
-	Again func(*tablefile.Part) *tablefile.Part
+	// Refresh makes anew what changes by itself in the rows of a part that are written again; nil is nothing.
+	Refresh func(*tablefile.Part) *tablefile.Part
 }
 
 // Publish publishes the next version. It takes each column of all cold rows into memory in turn where
@@ -94,7 +94,7 @@ func (p *Publisher) Publish(ctx context.Context, c Change) (tablefile.Manifest, 
 	if err != nil {
 		return last, fmt.Errorf("read the manifest: %w", err)
 	}
-	next := tablefile.Manifest{Version: max(p.Now().UnixMilli(), last.Version+1), Until: c.Until, Beside: last.Beside}
+	next := tablefile.Manifest{Version: max(p.Now().UnixMilli(), last.Version+1), Until: c.Until, State: last.State}
 	for try := 0; ; try++ {
 		if err = p.write(ctx, &c, last.Files, &next); !errors.Is(err, objects.ErrExists) || try == mostTries {
 			break
@@ -132,9 +132,9 @@ func (p *Publisher) write(ctx context.Context, c *Change, last []tablefile.Named
 	if err != nil {
 		return err
 	}
-	if c.Beside != nil {
-		next.Beside = tablefile.Named{Key: p.key(version, beside), Bytes: int64(len(c.Beside))}
-		if err := p.Store.Create(ctx, next.Beside.Key, c.Beside); err != nil {
+	if c.State != nil {
+		next.State = tablefile.Named{Key: p.key(version, state), Bytes: int64(len(c.State))}
+		if err := p.Store.Create(ctx, next.State.Key, c.State); err != nil {
 			return err
 		}
 	}
@@ -159,8 +159,8 @@ func (p *Publisher) merge(ctx context.Context, tier string, version int64, of []
 	if err != nil {
 		return nil, fmt.Errorf("merge the tier %s: %w", tier, err)
 	}
-	if c.Again != nil {
-		part = c.Again(part)
+	if c.Refresh != nil {
+		part = c.Refresh(part)
 	}
 	return p.create(ctx, tier, version, part)
 }

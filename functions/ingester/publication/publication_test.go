@@ -151,7 +151,7 @@ type world struct {
 	now       time.Time
 	want      map[table.Address]trader // of the newest version
 	hot       map[table.Address]bool
-	beside    string
+	state     string
 	versions  int
 }
 
@@ -182,25 +182,25 @@ func (w *world) next(t *rapid.T) (c publication.Change, want map[table.Address]t
 		}
 	}
 	c = publication.Change{Hot: partOf(hotRows), Left: partOf(left), Cold: rapid.IntRange(0, 3).Draw(t, "cold") == 0}
-	if rapid.Bool().Draw(t, "what is beside changes") {
-		c.Beside = fmt.Append(nil, "beside ", w.versions)
+	if rapid.Bool().Draw(t, "the state changes") {
+		c.State = fmt.Append(nil, "state ", w.versions)
 	}
 	return c, want, hot
 }
 
 // published has a change be that of the newest version.
 func (w *world) published(c *publication.Change, want map[table.Address]trader, hot map[table.Address]bool) {
-	if w.want, w.hot = want, hot; c.Beside != nil {
-		w.beside = string(c.Beside)
+	if w.want, w.hot = want, hot; c.State != nil {
+		w.state = string(c.State)
 	}
 }
 
-// checkBeside holds what is beside the newest version to what was last put there.
-func checkBeside(t *rapid.T, w *world) {
+// checkState holds the state of the newest version to what was last put there.
+func checkState(t *rapid.T, w *world) {
 	t.Helper()
-	of := w.newest.Beside
-	if body := string(w.files[of.Key]); body != w.beside || of.Bytes != int64(len(body)) {
-		t.Fatalf("beside version %d is %q of %d bytes, want %q", w.newest.Version, body, of.Bytes, w.beside)
+	of := w.newest.State
+	if body := string(w.files[of.Key]); body != w.state || of.Bytes != int64(len(body)) {
+		t.Fatalf("the state of version %d is %q of %d bytes, want %q", w.newest.Version, body, of.Bytes, w.state)
 	}
 }
 
@@ -211,7 +211,7 @@ func (w *world) publish(t *rapid.T) {
 		t.Fatal(err)
 	}
 	w.published(&c, want, hot)
-	checkBeside(t, w)
+	checkState(t, w)
 }
 
 // check compares a version with what it should be.
@@ -341,7 +341,7 @@ func TestAPublicationThatIsKilledLeavesTheTableWhole(t *testing.T) {
 			t.Fatal("it says that it was published")
 		}
 		check(t, w, w.newest, w.want)
-		checkBeside(t, w)
+		checkState(t, w)
 		checkList(t, w, had, w.want)
 		w.left = 1 << 30
 		for range 3 {

@@ -253,10 +253,10 @@ func (h *history) open(ctx context.Context, from, hours int64) ([]*tablefile.Fil
 	return publication.Open(ctx, h.bucket, []tablefile.Named{h.next.Units[at].Named()})
 }
 
-// put writes a file and the routes beside it (nil is none), and names them in place of those of its time.
+// put writes a file and what builders routed (nil is nothing), and names them in place of those of its time.
 // What a process that ended before its manifest has left under the same name is not touched: the version
 // is another then.
-func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Part, beside *routes.Routes) error {
+func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Part, routed *routes.Routes) error {
 	of := *part
 	of.Version, of.Tier = h.version, tiers[hours]
 	columns := traderhistory.Columns()
@@ -268,15 +268,15 @@ func (h *history) put(ctx context.Context, from, hours int64, part *tablefile.Pa
 		return fmt.Errorf("make the file of %s: %w", time.UnixMilli(from).UTC(), err)
 	}
 	u := traderhistory.Unit{From: from, Hours: hours, Version: h.version, Bytes: int64(len(body))}
-	var routed []byte
-	if beside != nil && len(beside.Traders()) > 0 {
-		routed = beside.Encode()
-		u.Routes = int64(len(routed))
+	var object []byte
+	if routed != nil && len(routed.Traders()) > 0 {
+		object = routed.Encode()
+		u.Routes = int64(len(object))
 	}
 	for {
 		var err error
-		if routed != nil {
-			err = h.bucket.Create(ctx, u.NamedRoutes().Key, routed)
+		if object != nil {
+			err = h.bucket.Create(ctx, u.NamedRoutes().Key, object)
 		}
 		if err == nil {
 			err = h.bucket.Create(ctx, u.Named().Key, body)

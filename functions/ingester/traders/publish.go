@@ -35,8 +35,8 @@ type published struct {
 	hour int64                         // ms: the one for which all hot rows were made
 	hot  map[table.Address]store.Point // the rows of their states
 
-	routes *routes.Routes  // beside the version
-	beside tablefile.Named // of these
+	routes *routes.Routes
+	stored tablefile.Named // the object of these
 }
 
 // addresses are a set of accounts.
@@ -44,82 +44,90 @@ type addresses map[table.Address]bool
 
 // Publish publishes the next version, where there is anybody to publish.
 func (w *Work) Publish(ctx context.Context) error {
-	now := w.Now()
-	last, err := w.bucket.Manifest(ctx)
-	if err != nil {
-		return fmt.Errorf("read what was published last: %w", err)
-	}
-	until, err := w.until(ctx)
+	m, err := w.begin(ctx)
 	if err != nil {
 		return err
 	}
-	prices, err := w.prices(ctx)
+	rows, err := m.rows(ctx, m.wanted)
 	if err != nil {
 		return err
 	}
-	hour := market.Hour1.StartMs(now.UnixMilli())
-	whole := hour != w.last.hour
-	past, err := w.openHistory(ctx, now, whole)
+	if err := w.takeInLate(ctx, m.past); err != nil {
+		return err
+	}
+	next, err := m.publish(ctx, rows)
 	if err != nil {
 		return err
-	}
-	since := min(last.Version, past.next.Version)
-	if whole { // what took long to be written
-		since = max(0, since-hourMs)
-	}
-	routed, err := w.routes(ctx, &last)
-	if err != nil {
-		return err
-	}
-	wanted, err := w.changed(ctx, since, now, past)
-	if err == nil && whole {
-		err = w.wantMore(ctx, wanted, &last, hour)
-	}
-	if err != nil {
-		return err
-	}
-	past.beginLate(now, w.LateHours, w.LateAtOnce)
-	next := published{hour: hour, hot: map[table.Address]store.Point{}, routes: routed}
-	if !whole {
-		maps.Copy(next.hot, w.last.hot)
-	}
-	m := making{Work: w, at: prices, ms: now.UnixMilli(), hot: next.hot, past: past, routes: routed, made: addresses{}}
-	rows, err := m.rows(ctx, wanted)
-	if err != nil {
-		return err
-	}
-	change, err := w.change(ctx, rows, &last, next.hot, prices, now.UnixMilli())
-	if err != nil {
-		return err
-	}
-	change.Cold, change.Until, past.next.Until = whole, until, until
-	if m.rerouted || last.Beside == (tablefile.Named{}) {
-		change.Beside = routed.Encode()
-	}
-	if err := w.takeInLate(ctx, past); err != nil {
-		return err
-	}
-	if err := past.publish(ctx, now); err != nil {
-		return err
-	}
-	if last.Version > 0 || len(change.Hot.Addresses) > 0 || len(change.Left.Addresses) > 0 {
-		m, err := w.publisher.Publish(ctx, change)
-		if err != nil {
-			return err
-		}
-		next.beside = m.Beside
-	}
-	if whole {
-		if err := past.tidy(ctx); err != nil {
-			return err
-		}
 	}
 	w.last = next
 	w.made.Add(int64(rows.Len()))
 	w.hot.Store(int64(len(next.hot)))
-	w.late.Store(int64(len(past.late.Turn) + len(past.late.Waiting)))
-	w.leftOut.Store(int64(max(routed.LeftOut(), past.leftOut)))
+	w.late.Store(int64(len(m.past.late.Turn) + len(m.past.late.Waiting)))
+	w.leftOut.Store(int64(max(m.routes.LeftOut(), m.past.leftOut)))
 	return nil
+}
+
+// begin reads what the next version is made of, but for its rows, and who is made anew.
+func (w *Work) begin(ctx context.Context) (m *making, err error) {
+	now := w.Now()
+	hour := market.Hour1.StartMs(now.UnixMilli())
+	m = &making{Work: w, ms: now.UnixMilli(), hour: hour, whole: hour != w.last.hour, hot: map[table.Address]store.Point{}, made: addresses{}}
+	if m.previous, err = w.bucket.Manifest(ctx); err != nil {
+		return nil, fmt.Errorf("read what was published last: %w", err)
+	}
+	if m.until, err = w.until(ctx); err != nil { // before anything else, so that all up to then is read
+		return nil, err
+	}
+	if m.at, err = w.prices(ctx); err != nil {
+		return nil, err
+	}
+	if m.past, err = w.openHistory(ctx, now, m.whole); err != nil {
+		return nil, err
+	}
+	if m.routes, err = w.routes(ctx, &m.previous); err != nil {
+		return nil, err
+	}
+	since := min(m.previous.Version, m.past.next.Version)
+	if m.whole { // what took long to be written
+		since = max(0, since-hourMs)
+	} else {
+		maps.Copy(m.hot, w.last.hot)
+	}
+	if m.wanted, err = w.changed(ctx, since, now, m.past); err != nil {
+		return nil, err
+	}
+	m.past.beginLate(now, w.LateHours, w.LateAtOnce)
+	if m.whole {
+		err = w.wantMore(ctx, m.wanted, &m.previous, hour)
+	}
+	return m, err
+}
+
+// publish publishes the history and then the table, of rows that were made anew.
+func (m *making) publish(ctx context.Context, rows *traders.Rows) (next published, err error) {
+	next = published{hour: m.hour, hot: m.hot, routes: m.routes}
+	change, err := m.change(ctx, rows, &m.previous, m.hot, m.at, m.ms)
+	if err != nil {
+		return next, err
+	}
+	change.Cold, change.Until, m.past.next.Until = m.whole, m.until, m.until
+	if m.rerouted || m.previous.State == (tablefile.Named{}) {
+		change.State = m.routes.Encode()
+	}
+	if err := m.past.publish(ctx, time.UnixMilli(m.ms)); err != nil {
+		return next, err
+	}
+	if m.previous.Version > 0 || len(change.Hot.Addresses) > 0 || len(change.Left.Addresses) > 0 {
+		version, err := m.publisher.Publish(ctx, change)
+		if err != nil {
+			return next, err
+		}
+		next.stored = version.State
+	}
+	if m.whole {
+		err = m.past.tidy(ctx)
+	}
+	return next, err
 }
 
 // until is up to when all is stored that accounts did, ms, where that comes some time later; else 0.
@@ -139,12 +147,12 @@ func (w *Work) routes(ctx context.Context, last *tablefile.Manifest) (*routes.Ro
 	known := w.last.routes
 	w.last.routes = nil
 	switch {
-	case last.Beside == (tablefile.Named{}):
+	case last.State == (tablefile.Named{}):
 		return routes.New(len(traderfields.Periods), w.MostRoutes), nil
-	case known != nil && w.last.beside == last.Beside:
+	case known != nil && w.last.stored == last.State:
 		return known, nil
 	}
-	body, err := w.bucket.Range(ctx, last.Beside.Key, 0, last.Beside.Bytes)
+	body, err := w.bucket.Range(ctx, last.State.Key, 0, last.State.Bytes)
 	if err == nil {
 		known, err = routes.Decode(body, len(traderfields.Periods), w.MostRoutes)
 	}
@@ -221,7 +229,7 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.Manifest, hot map[table.Address]store.Point, at *prices, ms int64) (c publication.Change, err error) {
 	isHot := func(a table.Address) bool { _, ok := hot[a]; return ok }
 	isNot := func(a table.Address) bool { return !isHot(a) }
-	c = publication.Change{Hot: rows.Part(isHot), Left: rows.Part(isNot), Again: func(p *tablefile.Part) *tablefile.Part { return traders.Relisted(p, at.listed) }}
+	c = publication.Change{Hot: rows.Part(isHot), Left: rows.Part(isNot), Refresh: func(p *tablefile.Part) *tablefile.Part { return traders.Relisted(p, at.listed) }}
 	if len(c.Hot.Addresses) == len(hot) {
 		return c, nil // all hot rows were made anew
 	}

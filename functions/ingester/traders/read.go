@@ -17,6 +17,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/table"
+	"quotary/shared/table/tablefile"
 	"quotary/shared/traderfields"
 )
 
@@ -89,6 +90,12 @@ func (t *trader) isHot(ms int64) bool {
 // making makes the rows of a version.
 type making struct {
 	*Work
+	previous tablefile.Manifest // the version before
+	hour     int64              // that runs, ms
+	whole    bool               // a new one has begun: all hot rows are made anew
+	until    int64              // up to when all is stored that accounts did, ms, where that comes some time later; else 0
+	wanted   addresses          // who is made anew
+
 	at       *prices
 	ms       int64                         // as of when
 	hot      map[table.Address]store.Point // it is noted who is, and who no more

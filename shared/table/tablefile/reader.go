@@ -20,17 +20,17 @@ type Manifest struct {
 	Files   []Named `json:"files"`
 	Left    []Left  `json:"left,omitempty"` // files of versions before that may still be read
 
-	// Beside is an object that goes with the version for who publishes the next one; it is no part of the
-	// table.
-	Beside Named `json:"beside,omitzero"`
+	// State is an object of who publishes the table, with what is needed to make the next version; it is no part
+	// of the table.
+	State Named `json:"state,omitzero"`
 }
 
 // All are all objects of a version.
 func (m *Manifest) All() []Named {
-	if m.Beside == (Named{}) {
+	if m.State == (Named{}) {
 		return m.Files
 	}
-	return append(slices.Clip(m.Files), m.Beside)
+	return append(slices.Clip(m.Files), m.State)
 }
 
 // Named is a file of a manifest. What has once been written under a key is never changed.
