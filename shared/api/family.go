@@ -210,7 +210,7 @@ func (f *Family) answer(e *endpoint, req *request) (res response) {
 	ctx, req.read = readunits.WithBudget(ctx, f.readUnits)
 	req.read.Within(f.Shares, req.caller.Distributor)
 	out, err := e.serve(ctx, in)
-	err = e.found(in, out, err, req.until)
+	err = e.found(in, out, err, req)
 	var exceeded *readunits.ExceededError
 	var beyond *readunits.ShareError
 	switch {

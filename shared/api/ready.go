@@ -86,18 +86,21 @@ func (e *endpoint) behind(in any, until time.Time) error {
 }
 
 // found is the answer to a lookup: nothing is found only where all is known that may be.
-func (e *endpoint) found(in, out any, err error, until time.Time) error {
+func (e *endpoint) found(in, out any, err error, req *request) error {
 	var absent *absence
-	if !e.Lookup || until.IsZero() || err != nil && !errors.As(err, &absent) {
+	if !e.Lookup || req.until.IsZero() || err != nil && !errors.As(err, &absent) {
 		return err
+	}
+	if dater, ok := in.(catalog.Dater); ok && !dater.Latest(req.now).After(req.until) {
+		return err // all is known of when it was to happen
 	}
 	if e.cursor != nil && reflect.ValueOf(in).Elem().FieldByIndex(e.cursor).Len() > 0 {
 		return err // what is looked for was found on a page before
 	}
-	if v := reflect.Indirect(reflect.ValueOf(out)); err == nil && v.IsValid() && v.Len() > 0 {
+	if v := reflect.Indirect(reflect.ValueOf(out)); err == nil && v.IsValid() && (v.Kind() != reflect.Slice || v.Len() > 0) {
 		return nil
 	}
-	return e.behind(in, until)
+	return e.behind(in, req.until)
 }
 
 // holdsOf is what a request needs, for people.

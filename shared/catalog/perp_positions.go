@@ -8,15 +8,15 @@ var (
 	// Lists how the open position of an account in a coin developed.
 	CurrentPositionHistory = route[CurrentPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/current-position-history/{coin}", PerpTraders, action("HL_CURRENT_POSITION_HISTORY"), EnvelopeB).needs(VenueFills)
 	// Lists how a closed position of an account in a coin developed.
-	CompletedPositionHistory = route[CompletedPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-history/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_HISTORY"), EnvelopeB).needs(VenueFills)
+	CompletedPositionHistory = route[CompletedPositionIn, *PositionHistory]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-history/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_HISTORY"), EnvelopeB).needs(VenueFills).looksUp()
 	// Lists the profit of the open position of an account in a coin over time.
 	CurrentPositionPnl = route[CurrentPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/current-position-pnl/{coin}", PerpTraders, action("HL_CURRENT_POSITION_PNL"), EnvelopeB).needs(VenueFills)
 	// Lists the profit of a closed position of an account in a coin over time.
-	CompletedPositionPnl = route[CompletedPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-pnl/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_PNL"), EnvelopeB).needs(VenueFills)
+	CompletedPositionPnl = route[CompletedPositionBucketsIn, *PositionPnl]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-pnl/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_PNL"), EnvelopeB).needs(VenueFills).looksUp()
 	// Lists what was bought and sold for the open position of an account in a coin.
 	CurrentPositionExecutions = route[CurrentPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/current-position-executions/{coin}", PerpTraders, action("HL_CURRENT_POSITION_EXECUTIONS"), EnvelopeB).needs(VenueFills)
 	// Lists what was bought and sold for a closed position of an account in a coin.
-	CompletedPositionExecutions = route[CompletedPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB).needs(VenueFills)
+	CompletedPositionExecutions = route[CompletedPositionBucketsIn, *PositionExecutions]("GET", "/upgrade/v2/hl/traders/{address}/completed-position-executions/{coin}", PerpTraders, action("HL_COMPLETED_POSITION_EXECUTIONS"), EnvelopeB).needs(VenueFills).looksUp()
 )
 
 // CurrentPositionIn names the open position of an account in a coin. Where there is none
@@ -41,6 +41,22 @@ type CompletedPositionIn struct {
 // Span implements [Spanner].
 func (in CompletedPositionIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// Latest implements [Dater].
+func (in CompletedPositionIn) Latest(now time.Time) time.Time {
+	return closedBy(in.StartTime, in.EndTime, now)
+}
+
+// closedBy is when a position was closed at the latest that is named by its times.
+func closedBy(opened, closed *Millis, now time.Time) time.Time {
+	switch {
+	case closed != nil:
+		return closed.Time()
+	case opened != nil:
+		return now
+	}
+	return time.Time{}
 }
 
 // CurrentPositionBucketsIn selects the newest buckets of the open position of an account
@@ -70,6 +86,11 @@ type CompletedPositionBucketsIn struct {
 // Span implements [Spanner].
 func (in CompletedPositionBucketsIn) Span(now time.Time) (start, end time.Time) {
 	return spanMillis(in.StartTime, in.EndTime, now)
+}
+
+// Latest implements [Dater].
+func (in CompletedPositionBucketsIn) Latest(now time.Time) time.Time {
+	return closedBy(in.StartTime, in.EndTime, now)
 }
 
 // PositionIs says which position an answer is about.

@@ -67,3 +67,9 @@ func spanMillis(from, to *Millis, now time.Time) (start, end time.Time) {
 	}
 	return from.Time(), end
 }
+
+// Dater is a request that looks for one thing of which it says when it happened at the latest: the zero time where it
+// names nothing.
+type Dater interface {
+	Latest(now time.Time) time.Time
+}

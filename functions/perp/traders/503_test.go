@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,8 +12,10 @@ import (
 	"quotary/shared/api/apitest"
 	"quotary/shared/catalog"
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/delivered"
 	"quotary/shared/market"
 	"quotary/shared/store"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
 )
@@ -133,5 +136,29 @@ func TestACurveThatIsAwaitedIsNotEmpty(t *testing.T) {
 				t.Errorf("among many it fell by %v", rows[0].Drawdown)
 			}
 		})
+	}
+}
+
+// A position that was closed behind what is known may be there: it is not found only where all is known.
+func TestAClosedPositionIsNotFoundOnlyWhereAllIsKnown(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	w.fill(t, 300, "BTC", 1, "1", "100", "0.0")
+	trade := w.fill(t, 240, "BTC", 2, "-1", "110", "10.0")
+	views, until := w.Views(t), w.Now().Add(-2*time.Hour)
+	storetest.Publish(t, views, delivered.Published(catalog.PerpDomain.Name), delivered.View{"fills": {Since: 1, Sources: []string{"hours"}, Until: until.UnixMilli()}})
+	w.Family.Delivered = delivered.Open(views, w.Now)
+	known := fmt.Sprintf("startTime=%d&endTime=%d", trade.Start, trade.End)
+	before, behind := until.Add(-time.Minute).UnixMilli(), until.Add(time.Minute).UnixMilli()
+	for _, kind := range []string{"history", "pnl", "executions"} {
+		path := ofAlice + "/completed-position-" + kind + "/BTC"
+		if a := w.Get(t, w.SubKey, path+"?"+known); !strings.Contains(string(a.Body), `"code":"0"`) {
+			t.Errorf("%s of one that is known: %s", kind, a.Body)
+		}
+		absent(t, w.Get(t, w.SubKey, path), "startTime or endTime must say")
+		absent(t, w.Get(t, w.SubKey, path+fmt.Sprintf("?endTime=%d", before)), "has closed none")
+		for _, query := range []string{fmt.Sprintf("?endTime=%d", behind), fmt.Sprintf("?startTime=%d", before), fmt.Sprintf("?startTime=%d&endTime=%d", before, behind)} {
+			w.Get(t, w.SubKey, path+query).Refused(t, http.StatusServiceUnavailable, "are known until "+until.UTC().Format(time.RFC3339))
+		}
 	}
 }
