@@ -21,11 +21,16 @@ type HoursSettings struct {
 // hoursSettings reads the part of the environment. Beside a node no hours are read: it writes the same,
 // at once.
 func hoursSettings(env *config.Env, nodeDir string) HoursSettings {
-	s := HoursSettings{Bucket: env.Text(catalog.EnvHoursBucket), Region: env.Text(catalog.EnvHoursRegion), Since: env.Duration(catalog.EnvHoursSince)}
+	s := HoursOf(env)
 	if env.Text(catalog.EnvAccounts) != catalog.AccountsOfHours || nodeDir != "" {
 		return HoursSettings{}
 	}
 	return s
+}
+
+// HoursOf reads which bucket has the venue's hours, whether they are read or not.
+func HoursOf(env *config.Env) HoursSettings {
+	return HoursSettings{Bucket: env.Text(catalog.EnvHoursBucket), Region: env.Text(catalog.EnvHoursRegion), Since: env.Duration(catalog.EnvHoursSince)}
 }
 
 // venueHours are those that the configuration names, nil for none.
