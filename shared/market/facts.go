@@ -19,8 +19,8 @@ type Facts struct {
 	Placed OrderTimes // orders, by when they were placed
 	Filled OrderTimes // orders that were filled to the end, by when
 
-	Via             []Via           // what builders routed of it, each once, by their addresses
-	Routed          RoutedFacts     // what the account routed for others as a builder: the sum of their Via
+	Builders        []BuilderFacts  // what builders routed of it, each once, by their addresses
+	Routed          RoutedFacts     // what the account routed for others as a builder: the sum of those of their Builders that it is
 	LiquidatedLong  LiquidatedFacts // long positions that were closed by force, or parts of them
 	LiquidatedShort LiquidatedFacts // short ones
 	Flows           FlowSum         // what ledger updates moved
@@ -77,8 +77,8 @@ func (t *OrderTimes) Merge(o OrderTimes) {
 	t.Count, t.Last = t.Count+o.Count, max(t.Last, o.Last)
 }
 
-// Via is what one builder routed of an account.
-type Via struct {
+// BuilderFacts is what one builder routed of an account.
+type BuilderFacts struct {
 	Builder [20]byte
 	RoutedFacts
 }
@@ -131,39 +131,39 @@ func (f *Facts) Merge(o *Facts) {
 	f.Coins = mergeCoins(f.Coins, o.Coins)
 	f.Placed.Merge(o.Placed)
 	f.Filled.Merge(o.Filled)
-	f.Via = mergeVia(f.Via, o.Via)
+	f.Builders = mergeBuilders(f.Builders, o.Builders)
 	f.Routed.Merge(&o.Routed)
 	f.LiquidatedLong.Merge(&o.LiquidatedLong)
 	f.LiquidatedShort.Merge(&o.LiquidatedShort)
 	f.Flows.add(o.Flows)
 }
 
-// compareVia is the order in which builders are kept.
-func compareVia(v Via, builder [20]byte) int { return CompareAccounts(v.Builder, builder) }
+// compareBuilder is the order in which builders are kept.
+func compareBuilder(v BuilderFacts, builder [20]byte) int { return CompareAccounts(v.Builder, builder) }
 
-// mergeVia is what builders routed in both times. It changes neither, and keeps nothing of b.
-func mergeVia(a, b []Via) []Via {
+// mergeBuilders is what builders routed in both times. It changes neither, and keeps nothing of b.
+func mergeBuilders(a, b []BuilderFacts) []BuilderFacts {
 	if len(b) == 0 {
 		return a
 	}
 	all := slices.Clone(a)
 	for i := range b {
-		at, has := slices.BinarySearchFunc(all, b[i].Builder, compareVia)
+		at, has := slices.BinarySearchFunc(all, b[i].Builder, compareBuilder)
 		if !has {
-			all = slices.Insert(all, at, Via{Builder: b[i].Builder})
+			all = slices.Insert(all, at, BuilderFacts{Builder: b[i].Builder})
 		}
 		all[at].Merge(&b[i].RoutedFacts)
 	}
 	return all
 }
 
-// via is what a builder routed, for more to be added.
-func (f *Facts) via(builder [20]byte) *RoutedFacts {
-	at, has := slices.BinarySearchFunc(f.Via, builder, compareVia)
+// routedBy is what a builder routed, for more to be added.
+func (f *Facts) routedBy(builder [20]byte) *RoutedFacts {
+	at, has := slices.BinarySearchFunc(f.Builders, builder, compareBuilder)
 	if !has {
-		f.Via = slices.Insert(f.Via, at, Via{Builder: builder})
+		f.Builders = slices.Insert(f.Builders, at, BuilderFacts{Builder: builder})
 	}
-	return &f.Via[at].RoutedFacts
+	return &f.Builders[at].RoutedFacts
 }
 
 // MostCoins bounds the coins that facts name: several times as many as there are perpetuals. Of
@@ -211,9 +211,9 @@ func (w *Window) Add(part *Facts) {
 	for _, d := range [...]*Distinct{&f.Perp.Orders, &f.Spot.Orders, &f.Routed.Traders, &f.Routed.Orders, &f.LiquidatedLong.Orders, &f.LiquidatedShort.Orders} {
 		*d = d.counted(w.From)
 	}
-	f.Via = slices.Clone(f.Via)
-	for i := range f.Via {
-		v := &f.Via[i]
+	f.Builders = slices.Clone(f.Builders)
+	for i := range f.Builders {
+		v := &f.Builders[i]
 		v.Traders, v.Orders = v.Traders.counted(w.From), v.Orders.counted(w.From)
 	}
 	w.Did.Merge(&f)

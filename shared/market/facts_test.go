@@ -108,10 +108,10 @@ func copied(h market.FactsByHour) market.FactsByHour {
 	c := market.FactsByHour{}
 	for hour, f := range h {
 		one := *f
-		one.Coins, one.Via = slices.Clone(f.Coins), slices.Clone(f.Via)
+		one.Coins, one.Builders = slices.Clone(f.Coins), slices.Clone(f.Builders)
 		distincts := []*market.Distinct{&one.Perp.Orders, &one.Spot.Orders, &one.Routed.Orders, &one.Routed.Traders, &one.LiquidatedLong.Orders, &one.LiquidatedShort.Orders}
-		for i := range one.Via {
-			distincts = append(distincts, &one.Via[i].Traders, &one.Via[i].Orders)
+		for i := range one.Builders {
+			distincts = append(distincts, &one.Builders[i].Traders, &one.Builders[i].Orders)
 		}
 		for _, d := range distincts {
 			d.Continued = slices.Clone(d.Continued)

@@ -72,7 +72,7 @@ func (h FactsByHour) Fill(f *Fill, order *OrderSeen, builder *HoursSeen) {
 	}
 	order.Filled.add(hour, func(hour int64) *Distinct { return &of(h.at(hour)).Orders })
 	if by, ok := ParseAccount(f.Builder); ok && builder != nil {
-		via := func(hour int64) *RoutedFacts { return h.at(hour).via(by) }
+		via := func(hour int64) *RoutedFacts { return h.at(hour).routedBy(by) }
 		via(hour).Merge(&RoutedFacts{Value: one.Value, Fee: one.Fee, BuilderFee: f.builderFee()})
 		order.Routed.add(hour, func(hour int64) *Distinct { return &via(hour).Orders })
 		builder.add(hour, func(hour int64) *Distinct { return &via(hour).Traders })

@@ -203,7 +203,7 @@ func (h *history) routes(ctx context.Context, hour int64) (known *routes.Routes,
 		}
 	}
 	for _, did := range h.deeds[hour] {
-		known.Set(did.Address, did.Facts.Via)
+		known.Set(did.Address, did.Facts.Builders)
 	}
 	h.leftOut = max(h.leftOut, known.LeftOut())
 	return known, nil

@@ -216,9 +216,9 @@ func (m *making) take(ctx context.Context, of *trader, did *traderfacts.Did) err
 		return nil
 	}
 	if of.Did != nil {
-		times := make([][]market.Via, len(traderfields.Periods))
+		times := make([][]market.BuilderFacts, len(traderfields.Periods))
 		for n, p := range traderfields.Periods {
-			times[n] = of.Did[p].Did.Via
+			times[n] = of.Did[p].Did.Builders
 		}
 		m.routes.Set(of.Address, times...)
 	}

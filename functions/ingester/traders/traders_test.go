@@ -202,14 +202,14 @@ func (w *world) routed(by *account) (list []routedHour) {
 	sums := map[int64]*market.RoutedFacts{}
 	for _, a := range w.accounts {
 		for ms, f := range a.did {
-			for i := range f.Via {
-				if f.Via[i].Builder != by.address {
+			for i := range f.Builders {
+				if f.Builders[i].Builder != by.address {
 					continue
 				}
 				if sums[ms] == nil {
 					sums[ms] = new(market.RoutedFacts)
 				}
-				sums[ms].Merge(&f.Via[i].RoutedFacts)
+				sums[ms].Merge(&f.Builders[i].RoutedFacts)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ const (
 // Routes is what builders routed of traders in some times each, such as periods.
 type Routes struct {
 	times   int
-	traders map[table.Address][]byte // packed, see [appendVia]
+	traders map[table.Address][]byte // packed, see [appendBuilders]
 	bytes   int                      // of these
 	most    int                      // of bytes
 	sums    map[table.Address]*sum   // by builders
@@ -54,10 +54,10 @@ func New(times, most int) *Routes {
 
 // Set sets what builders routed of a trader in each time, in place of what was known of that. While there is
 // no room for it, it is not known what these builders routed, see [Routes.Of].
-func (r *Routes) Set(trader table.Address, times ...[]market.Via) {
+func (r *Routes) Set(trader table.Address, times ...[]market.BuilderFacts) {
 	var next []byte
-	if slices.ContainsFunc(times, func(list []market.Via) bool { return len(list) > 0 }) {
-		next = appendVia(nil, times)
+	if slices.ContainsFunc(times, func(list []market.BuilderFacts) bool { return len(list) > 0 }) {
+		next = appendBuilders(nil, times)
 	}
 	last := r.traders[trader]
 	if r.bytes+len(next)-len(last) > r.most && len(next) > len(last) {
@@ -70,7 +70,7 @@ func (r *Routes) Set(trader table.Address, times ...[]market.Via) {
 		return
 	}
 	if last != nil {
-		before, _ := decodeVia(last, r.times) // it was checked
+		before, _ := decodeBuilders(last, r.times) // it was checked
 		r.add(before, -1)
 		delete(r.traders, trader)
 	}
@@ -82,7 +82,7 @@ func (r *Routes) Set(trader table.Address, times ...[]market.Via) {
 }
 
 // leaveOut notes that there is no room for what builders routed of a trader.
-func (r *Routes) leaveOut(trader table.Address, times [][]market.Via) {
+func (r *Routes) leaveOut(trader table.Address, times [][]market.BuilderFacts) {
 	r.leftOut[trader] = true
 	for _, list := range times {
 		for k := range list {
@@ -113,7 +113,7 @@ func (r *Routes) changeAll() {
 }
 
 // add adds what builders routed of one trader to their sums, or takes it away.
-func (r *Routes) add(times [][]market.Via, sign int) {
+func (r *Routes) add(times [][]market.BuilderFacts, sign int) {
 	named := map[table.Address]bool{}
 	for i, list := range times {
 		for k := range list {
@@ -206,7 +206,7 @@ func Decode(b []byte, times, most int) (*Routes, error) {
 		trader := table.Address(r.Bytes(len(table.Address{})))
 		r.Check(i == 0 || market.CompareAccounts(trader, last) > 0)
 		body := r.Bytes(r.Length(1))
-		list, ok := decodeVia(body, times)
+		list, ok := decodeBuilders(body, times)
 		if r.Check(ok); r.Broken {
 			break
 		}
@@ -229,8 +229,8 @@ func Decode(b []byte, times, most int) (*Routes, error) {
 	return routes, nil
 }
 
-// appendVia appends a list for each time: of each builder its address, what counts once, and amounts.
-func appendVia(b []byte, times [][]market.Via) []byte {
+// appendBuilders appends a list for each time: of each builder its address, what counts once, and amounts.
+func appendBuilders(b []byte, times [][]market.BuilderFacts) []byte {
 	w := packed.Writer{B: b}
 	for _, list := range times {
 		w.Length(len(list))
@@ -250,12 +250,12 @@ func appendVia(b []byte, times [][]market.Via) []byte {
 	return w.B
 }
 
-func decodeVia(b []byte, times int) (lists [][]market.Via, ok bool) {
+func decodeBuilders(b []byte, times int) (lists [][]market.BuilderFacts, ok bool) {
 	r := packed.Reader{B: b}
 	for range times {
-		var list []market.Via
+		var list []market.BuilderFacts
 		for i := range r.Length(len(table.Address{}) + 7) {
-			v := market.Via{Builder: table.Address(r.Bytes(len(table.Address{})))}
+			v := market.BuilderFacts{Builder: table.Address(r.Bytes(len(table.Address{})))}
 			r.Check(i == 0 || market.CompareAccounts(v.Builder, list[i-1].Builder) > 0)
 			v.Traders, v.Orders = distinct(&r), distinct(&r)
 			v.Value, v.Fee, v.BuilderFee = r.Decimal(), r.Decimal(), r.Decimal()

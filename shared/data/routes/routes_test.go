@@ -27,14 +27,14 @@ var equal = cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(market.Decimal.Equal
 func trader(n int) table.Address { return table.Address{19: byte(n)} }
 
 // lists draws what builders routed of a trader, in hours of which some are of each time.
-var lists = rapid.Custom(func(t *rapid.T) (of [times][]market.Via) {
+var lists = rapid.Custom(func(t *rapid.T) (of [times][]market.BuilderFacts) {
 	for i := range of {
 		did := markettest.DidAtMost(6, rapid.Int64Range(markettest.Base, markettest.Base+5*hourMs)).Draw(t, "did")
 		var sum market.Facts
 		for _, f := range did.Facts() {
 			sum.Merge(f)
 		}
-		of[i] = sum.Via
+		of[i] = sum.Builders
 	}
 	return of
 })
@@ -44,11 +44,11 @@ var lists = rapid.Custom(func(t *rapid.T) (of [times][]market.Via) {
 func TestSumsAreThoseOfWhatIsKnownOfEachTrader(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		r, known, told := routes.New(times, routes.MostBytes), map[table.Address][times][]market.Via{}, map[table.Address][times]market.RoutedFacts{}
+		r, known, told := routes.New(times, routes.MostBytes), map[table.Address][times][]market.BuilderFacts{}, map[table.Address][times]market.RoutedFacts{}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			of, did := trader(rapid.IntRange(1, 4).Draw(t, "trader")), lists.Draw(t, "did")
 			if rapid.IntRange(0, 4).Draw(t, "nothing") == 0 {
-				did = [times][]market.Via{}
+				did = [times][]market.BuilderFacts{}
 			}
 			r.Set(of, did[:]...)
 			known[of] = did
@@ -63,7 +63,7 @@ func TestSumsAreThoseOfWhatIsKnownOfEachTrader(t *testing.T) {
 	})
 }
 
-func check(t *rapid.T, r *routes.Routes, known map[table.Address][times][]market.Via, told map[table.Address][times]market.RoutedFacts, changed []table.Address) {
+func check(t *rapid.T, r *routes.Routes, known map[table.Address][times][]market.BuilderFacts, told map[table.Address][times]market.RoutedFacts, changed []table.Address) {
 	t.Helper()
 	sums := map[table.Address][times]market.RoutedFacts{}
 	for _, did := range known {
@@ -141,9 +141,9 @@ func TestWhatIsSetAgainChangesNothing(t *testing.T) {
 // the others keep their sums, and each trader counts once.
 func TestWhatThereIsNoRoomForIsNotKnown(t *testing.T) {
 	t.Parallel()
-	via := func(builders ...int) (list []market.Via) {
+	via := func(builders ...int) (list []market.BuilderFacts) {
 		for _, b := range builders {
-			list = append(list, market.Via{Builder: trader(b), RoutedFacts: market.RoutedFacts{Value: market.DecimalFromInt(7)}})
+			list = append(list, market.BuilderFacts{Builder: trader(b), RoutedFacts: market.RoutedFacts{Value: market.DecimalFromInt(7)}})
 		}
 		return list
 	}
@@ -151,7 +151,7 @@ func TestWhatThereIsNoRoomForIsNotKnown(t *testing.T) {
 	for _, step := range []struct {
 		what    string
 		trader  int
-		via     []market.Via
+		via     []market.BuilderFacts
 		unknown []int // builders, of 1, 2 and 3
 		changed []int
 		left    int

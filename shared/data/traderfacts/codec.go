@@ -16,7 +16,7 @@ const (
 	hasCoins
 	_ // hours have no part of this bit
 	hasFilled
-	hasVia
+	hasBuilders
 	hasLiquidatedLong
 	hasLiquidatedShort
 	hasFlows
@@ -64,7 +64,7 @@ func isNoLiquidation(l *market.LiquidatedFacts) bool {
 func partsOf(f *market.Facts) (parts uint64) {
 	for bit, has := range [...]bool{
 		!isNoClosed(&f.Closed), !isNoFills(&f.Perp), !isNoFills(&f.Spot), len(f.Coins) > 0, false, f.Filled != market.OrderTimes{},
-		len(f.Via) > 0,
+		len(f.Builders) > 0,
 		!isNoLiquidation(&f.LiquidatedLong), !isNoLiquidation(&f.LiquidatedShort), f.Flows.Count != 0 || !f.Flows.Perp.IsZero() || !f.Flows.Spot.IsZero(),
 	} {
 		if has {
@@ -110,7 +110,7 @@ func (w *writer) list(hours market.FactsByHour, more []string) {
 }
 
 // listBuilders appends the builders of facts and more of them, to which they are told by their places.
-func (w *writer) listBuilders(hours market.FactsByHour, more []market.Via, seen []market.SeenBuilder) {
+func (w *writer) listBuilders(hours market.FactsByHour, more []market.BuilderFacts, seen []market.SeenBuilder) {
 	for _, v := range more {
 		w.builders = append(w.builders, v.Builder)
 	}
@@ -118,8 +118,8 @@ func (w *writer) listBuilders(hours market.FactsByHour, more []market.Via, seen 
 		w.builders = append(w.builders, b.Address)
 	}
 	for _, f := range hours {
-		for i := range f.Via {
-			w.builders = append(w.builders, f.Via[i].Builder)
+		for i := range f.Builders {
+			w.builders = append(w.builders, f.Builders[i].Builder)
 		}
 	}
 	slices.SortFunc(w.builders, market.CompareAccounts)
@@ -135,7 +135,7 @@ func (w *writer) builder(b address) {
 	w.Uint(uint64(at))
 }
 
-func (w *writer) via(hour int64, list []market.Via) {
+func (w *writer) builderFacts(hour int64, list []market.BuilderFacts) {
 	w.Length(len(list))
 	for i := range list {
 		v := &list[i]
@@ -181,8 +181,8 @@ func (w *writer) facts(hour int64, f *market.Facts) {
 	if parts&hasFilled != 0 {
 		w.times(hour, f.Filled)
 	}
-	if parts&hasVia != 0 {
-		w.via(hour, f.Via)
+	if parts&hasBuilders != 0 {
+		w.builderFacts(hour, f.Builders)
 	}
 	if parts&hasLiquidatedLong != 0 {
 		w.liquidated(hour, &f.LiquidatedLong)
@@ -304,10 +304,10 @@ func (r *reader) builder(before *int) (b address) {
 	return r.builders[at]
 }
 
-func (r *reader) via(hour int64) (list []market.Via) {
+func (r *reader) builderFacts(hour int64) (list []market.BuilderFacts) {
 	last := -1
 	for range r.Length(8) {
-		v := market.Via{Builder: r.builder(&last)}
+		v := market.BuilderFacts{Builder: r.builder(&last)}
 		v.RoutedFacts = market.RoutedFacts{Traders: r.distinct(hour), Orders: r.distinct(hour), Value: r.Decimal(), Fee: r.Decimal(), BuilderFee: r.Decimal()}
 		list = append(list, v)
 	}
@@ -363,8 +363,8 @@ func (r *reader) facts(hour int64) (f market.Facts) {
 	if parts&hasFilled != 0 {
 		f.Filled = r.times(hour)
 	}
-	if parts&hasVia != 0 {
-		f.Via = r.via(hour)
+	if parts&hasBuilders != 0 {
+		f.Builders = r.builderFacts(hour)
 	}
 	if parts&hasLiquidatedLong != 0 {
 		f.LiquidatedLong = r.liquidated(hour)

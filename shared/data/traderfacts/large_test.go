@@ -53,8 +53,8 @@ func TestEveryRowFits(t *testing.T) {
 			}
 		}
 		did := must.Get(traderfacts.Decode(first[0].Point))(t)[20_000*day]
-		if fills := did.Fills(); fills.All().Count != 2*market.MostBuilders || len(did.Via) > 0 != c.routed {
-			t.Errorf("%s: %d fills of an hour are known, and what %d builders routed", name, fills.All().Count, len(did.Via))
+		if fills := did.Fills(); fills.All().Count != 2*market.MostBuilders || len(did.Builders) > 0 != c.routed {
+			t.Errorf("%s: %d fills of an hour are known, and what %d builders routed", name, fills.All().Count, len(did.Builders))
 		}
 	}
 }

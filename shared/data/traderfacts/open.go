@@ -74,7 +74,7 @@ func AppendOpen(b []byte, o *Open) []byte {
 	row := appendOpen(b, o)
 	if len(row)-len(b) > MostBytes {
 		rest := *o
-		rest.Hours = withoutVia(o.Hours)
+		rest.Hours = withoutBuilders(o.Hours)
 		row = appendOpen(b, &rest)
 	}
 	return row
@@ -85,7 +85,7 @@ func appendOpen(b []byte, o *Open) []byte {
 	first := o.first()
 	w.Int(first, o.Since, o.LastOrder.Time, o.LastOrder.Seq, o.LastOrder.Tid)
 	w.seen(first, &o.Seen)
-	w.listBuilders(o.Hours, o.Before.Via, o.Seen.Builders)
+	w.listBuilders(o.Hours, o.Before.Builders, o.Seen.Builders)
 	w.seenBuilders(o.Seen.Builders)
 	w.list(o.Hours, o.Before.Coins)
 	w.facts(0, &o.Before)

@@ -251,8 +251,8 @@ func TestNoMoreBuildersCountThanARowHasRoomFor(t *testing.T) {
 	}
 	_, row := k.Rows("0xaa")
 	o := must.Get(DecodeOpen(row.Extra))(t)
-	if all := o.AllTime(); len(all.Via) != market.MostBuilders || counted != 48*market.MostBuilders || len(row.Extra) > 128<<10 {
-		t.Errorf("%d builders of %d fills in %d bytes", len(all.Via), counted, len(row.Extra))
+	if all := o.AllTime(); len(all.Builders) != market.MostBuilders || counted != 48*market.MostBuilders || len(row.Extra) > 128<<10 {
+		t.Errorf("%d builders of %d fills in %d bytes", len(all.Builders), counted, len(row.Extra))
 	}
 }
 

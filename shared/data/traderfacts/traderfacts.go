@@ -53,12 +53,12 @@ func rowOf(at store.SeriesAt, extra []byte) store.SeriesRow {
 // than any market has, it is not kept what builders routed in the hours: what else there is always fits.
 const MostBytes = 380 << 10
 
-// withoutVia are hours without what builders routed in them.
-func withoutVia(hours market.FactsByHour) market.FactsByHour {
+// withoutBuilders are hours without what builders routed in them.
+func withoutBuilders(hours market.FactsByHour) market.FactsByHour {
 	rest := make(market.FactsByHour, len(hours))
 	for hour, f := range hours {
 		one := *f
-		one.Via = nil
+		one.Builders = nil
 		rest[hour] = &one
 	}
 	return rest
@@ -71,7 +71,7 @@ func withoutVia(hours market.FactsByHour) market.FactsByHour {
 func Append(b []byte, day int64, hours market.FactsByHour) []byte {
 	row := appendHours(b, day, hours)
 	if len(row)-len(b) > MostBytes {
-		row = appendHours(b, day, withoutVia(hours))
+		row = appendHours(b, day, withoutBuilders(hours))
 	}
 	return row
 }

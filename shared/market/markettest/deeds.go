@@ -167,8 +167,8 @@ func (d *Deeds) route(h market.FactsByHour) {
 	}
 	for _, hours := range did {
 		for hour, f := range hours {
-			for i := range f.Via {
-				h.Merge(market.FactsByHour{hour: {Routed: f.Via[i].RoutedFacts}})
+			for i := range f.Builders {
+				h.Merge(market.FactsByHour{hour: {Routed: f.Builders[i].RoutedFacts}})
 			}
 		}
 	}

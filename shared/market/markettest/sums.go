@@ -52,7 +52,7 @@ func (d *Deeds) Sum(t rapid.TB) (f market.Facts) {
 	}
 	for _, builder := range slices.Sorted(maps.Keys(via)) {
 		id, _ := market.ParseAccount(builder)
-		f.Via = append(f.Via, market.Via{Builder: id, RoutedFacts: routed(t, via[builder])})
+		f.Builders = append(f.Builders, market.BuilderFacts{Builder: id, RoutedFacts: routed(t, via[builder])})
 	}
 	f.Coins = slices.Sorted(maps.Keys(coins))
 	f.Routed = routed(t, d.Routed)
