@@ -247,7 +247,7 @@ func (v *VenueCurve) Continue(perpIn, spotIn, perpVolume, spotVolume Micros) {
 		}
 		in -= values[len(values)-1].NetIn
 		for i := range values {
-			values[i].NetIn += in
+			values[i].NetIn = (values[i].NetIn + in).Held()
 		}
 	}
 	shift(v.Perp, perpIn)

@@ -29,6 +29,9 @@ func MicrosOf(d Decimal) Micros {
 	}
 }
 
+// Held is a sum of amounts, held at [MaxMicros] as they are: what is stored of them is no more.
+func (m Micros) Held() Micros { return min(max(m, -MaxMicros), MaxMicros) }
+
 // Decimal is the amount in quote units.
 func (m Micros) Decimal() Decimal {
 	d, err := udecimal.NewFromInt64(int64(m), 6)

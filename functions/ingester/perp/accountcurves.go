@@ -135,9 +135,9 @@ func (p *accountStates) correct(c *account, l *lateEvent, now time.Time) {
 }
 
 func change(of *market.CurvePart, before, after market.CurvePart) {
-	of.Value += after.Value - before.Value
-	of.NetIn += after.NetIn - before.NetIn
-	of.Volume += after.Volume - before.Volume
+	of.Value = (of.Value + after.Value - before.Value).Held()
+	of.NetIn = (of.NetIn + after.NetIn - before.NetIn).Held()
+	of.Volume = (of.Volume + after.Volume - before.Volume).Held()
 }
 
 // takePast takes over what the venue says that an account was worth before it was known, or

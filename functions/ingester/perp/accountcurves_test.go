@@ -16,6 +16,7 @@ import (
 	"quotary/shared/market"
 	"quotary/shared/store"
 	"quotary/shared/testing/must"
+	"quotary/shared/venue/wire"
 )
 
 // curveWorld is an account that trades BTC for some hours, of which each full hour has a mark.
@@ -261,5 +262,43 @@ func TestTheVenueIsAskedForThePastOfAnAccount(t *testing.T) {
 	past := must.Get(accountstats.DecodePast(w.disk.rows[accountstats.PastAt(faultyAccount)].Extra))(t)
 	if past.Venue.Until != 5 || past.Venue.Perp[0].NetIn != 7_000_000 || past.Venue.PerpVolume != 150_000_000 || past.Venue.Volume != 190_000_000 || asks() || c.stats.VenueUntil != 5 {
 		t.Errorf("%+v, asked for again: %t, until %d", past.Venue, asks(), c.stats.VenueUntil)
+	}
+}
+
+// The venue may say that an account moved more than there is: what is late for points at such sums, and what
+// the account was worth before, is stored as it can be read again.
+func TestWhatIsBeyondAllAmountsIsStored(t *testing.T) {
+	t.Parallel()
+	const beyond = "99999999999999999999"
+	w, hashes := newCurveWorld(t), 0
+	move := func(at int64, kind, usdc string) {
+		hashes++
+		w.now = time.UnixMilli(max(at, w.now.UnixMilli()))
+		w.run(&Batch{Events: market.Events{Ledgers: []market.Ledger{{
+			Address: faultyAccount, Time: at, Hash: fmt.Sprint("0x", hashes), Type: kind, Funds: kind, USDC: usdc, Delta: fmt.Appendf(nil, `{"type":%q,"usdc":%q}`, kind, usdc),
+		}}}})
+	}
+	for i, one := range [][2]string{{market.LedgerDeposit, beyond}, {market.LedgerWithdraw, beyond}, {market.LedgerDeposit, "1"}} {
+		hour := int64(i + 1)
+		w.run(marksAt(fullHour(hour), hour))
+		move(fullHour(hour)+1, one[0], one[1])
+	}
+	move(fullHour(1)+2, market.LedgerDeposit, beyond) // two hours late
+	point, ok := w.curve().At(fullHour(2))
+	if !ok || point.Perp.NetIn != market.MaxMicros {
+		t.Errorf("the point is %+v, known %t", point, ok)
+	}
+
+	portfolio := fmt.Sprintf(`[["perpAllTime",{"accountValueHistory":[[1,%[1]q],[2,"-%[2]s"]],"pnlHistory":[[1,"-%[2]s"],[2,%[1]q]],"vlm":%[1]q}]]`, beyond, beyond)
+	past := must.Get(wire.ParsePortfolio([]byte(portfolio)))(t)
+	answer := said(10, "", "")
+	answer.Mode, answer.Spot, answer.Past = market.ModeStandard, []market.SpotBalance{{Coin: market.USDC, Total: mustParse("5000")}}, &past
+	w.told(answer)
+	for range 3 {
+		w.run(NewBatch())
+	}
+	stored := must.Get(accountstats.DecodePast(w.disk.rows[accountstats.PastAt(faultyAccount)].Extra))(t)
+	if len(stored.Venue.Perp) != 2 {
+		t.Errorf("%+v", stored.Venue)
 	}
 }

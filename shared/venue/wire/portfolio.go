@@ -86,7 +86,7 @@ func joinWindows(windows ...portfolioWindow) (joined []market.AccountValue) {
 		}
 		last := list[len(list)-1].NetIn
 		for k := range list {
-			list[k].NetIn -= last
+			list[k].NetIn = (list[k].NetIn - last).Held()
 		}
 		from, _ := slices.BinarySearchFunc(joined, list[0].Time, func(v market.AccountValue, ms int64) int { return cmp.Compare(v.Time, ms) })
 		joined = append(joined[:from], list...)
