@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/accountstats"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
 )
@@ -53,5 +54,30 @@ func TestTheRowsOfAnAccountOfEndlessCoinsAreStored(t *testing.T) {
 	states.run(p.now)
 	if held := cap(states.cache[address].state.Holdings); held > 3*mostHeld/2 {
 		t.Errorf("there is room for %d coins", held)
+	}
+}
+
+// The figures of an account are as long as the venue tells them: those of each day, and of each coin.
+func TestTheStatisticsOfAnAccountOfEndlessFiguresAreNotStored(t *testing.T) {
+	t.Parallel()
+	w := newCurveWorld(t)
+	before := w.disk.rows[accountstats.At(faultyAccount)]
+	long := must.Get(market.ParseDecimal(strings.Repeat("9", 48)))(t)
+	c, n := w.p.cache[faultyAccount], int64(0)
+	for hour := fullHour(-91 * 24); hour < fullHour(0); hour += hourMs {
+		c.stats.Flow(hour, long, long)
+		for range 2 {
+			n++
+			c.stats.Complete(&market.CompletedTrade{Coin: fmt.Sprintf("%s%05d", strings.Repeat("x", market.MaxName-5), n%1300), Start: hour, End: hour + 1, Tid: n, Pnl: long, Fee: long})
+		}
+	}
+	w.run(&Batch{Events: market.Events{Ledgers: []market.Ledger{{
+		Address: faultyAccount, Time: fullHour(1), Hash: "0x1", Type: market.LedgerDeposit, Funds: market.LedgerDeposit, USDC: "1", Delta: []byte(`{"type":"deposit","usdc":"1"}`),
+	}}}})
+	if row := w.disk.rows[accountstats.At(faultyAccount)]; len(row.Extra) != len(before.Extra) {
+		t.Errorf("a row of %d bytes is stored", len(row.Extra))
+	}
+	if all := c.stats.All(); len(all.Days) != 0 {
+		t.Errorf("%d days go on", len(all.Days))
 	}
 }

@@ -108,7 +108,12 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow)
 		return nil
 	}
 	days, open := c.facts.Rows(c.address)
-	rows = []store.SeriesRow{own, c.stats.Row(c.state, accountstats.VersionOf(own.Extra, c.facts.Stored()))}
+	stats := c.stats.Row(c.state, accountstats.VersionOf(own.Extra, c.facts.Stored()))
+	if len(stats.Extra) > accountstats.MostBytes {
+		p.forget(c)
+		return nil
+	}
+	rows = []store.SeriesRow{own, stats}
 	if c.days = append(c.days, days...); open != nil {
 		rows = append(rows, *open)
 	}

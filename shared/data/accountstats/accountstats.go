@@ -35,6 +35,10 @@ func At(address string) store.SeriesAt {
 	return store.SeriesAt{SeriesKey: store.SeriesKey{Name: Name, Key: address, Interval: interval}, Time: time.UnixMilli(0).UTC()}
 }
 
+// MostBytes is how many bytes [Append] makes of an account at most, for it to be stored: a busy one in a thousand
+// coins has a fifth.
+const MostBytes = 380 << 10
+
 // Row is the row of an account.
 func Row(address string, s *market.TraderStats) store.SeriesRow { return RowOf(address, s, "") }
 
