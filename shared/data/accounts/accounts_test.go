@@ -114,6 +114,17 @@ func TestAProductOfHugeDecimalsIsReadAgain(t *testing.T) {
 	}
 }
 
+func TestRowsOfAnotherVersionAreRefused(t *testing.T) {
+	t.Parallel()
+	row := Append(nil, &market.Account{Time: 5})
+	for _, other := range []byte{0, version - 1, version + 1} {
+		row[0] = other
+		if _, err := decode(row); err == nil {
+			t.Errorf("a row of version %d is read", other)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	a := &market.Account{Time: 5, Dexes: []market.DexFunds{{Anchored: 4}}}
 	a.Fill(&market.Fill{Coin: "BTC", Px: "30135.5", Sz: "0.25", Side: market.Sell, Time: 7, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.1", Oid: 9, Tid: 3}, nil, nil)

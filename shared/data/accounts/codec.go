@@ -8,12 +8,8 @@ import (
 	"quotary/shared/market"
 )
 
-// version begins the bytes of an account. Those of [withoutModes] lack what stands behind
-// positions in the modes other than standard: they are read, and written no more.
-const (
-	version      = 2
-	withoutModes = 1
-)
+// version begins the bytes of an account.
+const version = 2
 
 // Append appends an account without its address, in some 100 bytes and another 50 a coin
 // and 100 an open position. Numbers are varints, times less the account's own.
@@ -24,10 +20,10 @@ func Append(b []byte, a *market.Account) []byte {
 }
 
 func decode(b []byte) (*market.Account, error) {
-	if len(b) == 0 || b[0] != version && b[0] != withoutModes {
+	if len(b) == 0 || b[0] != version {
 		return nil, errBytes
 	}
-	c := coder{r: packed.Reader{B: b[1:]}, reading: true, withoutModes: b[0] == withoutModes}
+	c := coder{r: packed.Reader{B: b[1:]}, reading: true}
 	a := new(market.Account)
 	c.account(a)
 	if !c.r.Done() || !consistent(a) {
@@ -42,8 +38,6 @@ type coder struct {
 	r       packed.Reader
 	w       packed.Writer
 	base    int64 // that times are written less of, ms
-
-	withoutModes bool
 }
 
 func (c *coder) account(a *market.Account) {
@@ -55,9 +49,7 @@ func (c *coder) account(a *market.Account) {
 	c.decimal(&a.NetPerp)
 	c.decimal(&a.NetSpot)
 	c.mode(&a.Mode)
-	if !c.withoutModes {
-		c.time(&a.Lost)
-	}
+	c.time(&a.Lost)
 	list(c, &a.Dexes, func(d *market.DexFunds) {
 		c.text(&d.Dex)
 		c.decimal(&d.Cash)
@@ -71,10 +63,8 @@ func (c *coder) account(a *market.Account) {
 		c.flags(&t.NoCost)
 		c.decimal(&t.Off)
 		c.time(&t.OffSince)
-		if !c.withoutModes {
-			c.decimal(&t.Lent)
-			c.flags(&t.Backs)
-		}
+		c.decimal(&t.Lent)
+		c.flags(&t.Backs)
 	})
 	list(c, &a.Updates, func(u *market.LedgerUpdate) {
 		c.time(&u.Time)
@@ -85,20 +75,15 @@ func (c *coder) account(a *market.Account) {
 }
 
 func (c *coder) mode(m *market.Mode) {
-	switch {
-	case c.withoutModes:
-	case c.reading:
-		*m = market.Mode(c.r.Byte())
-		c.r.Check(*m <= market.ModeOther)
-	default:
+	if !c.reading {
 		c.w.Byte(byte(*m))
+		return
 	}
+	*m = market.Mode(c.r.Byte())
+	c.r.Check(*m <= market.ModeOther)
 }
 
 func (c *coder) posted(d *market.DexFunds) {
-	if c.withoutModes {
-		return
-	}
 	has := d.Posted != nil
 	if c.flags(&has); !has {
 		return
@@ -140,9 +125,7 @@ func (c *coder) position(p *market.OpenPosition) {
 		&p.ClosedSize, &p.ClosedValue, &p.Pnl, &p.Fee, &p.MaxSize, &p.MaxValue} {
 		c.decimal(d)
 	}
-	if !c.withoutModes {
-		c.decimal(&p.SaidLiquidationPx)
-	}
+	c.decimal(&p.SaidLiquidationPx)
 	c.time(&p.Opened)
 	c.time(&p.Reduced)
 	c.int(&p.Fills)

@@ -8,14 +8,8 @@ import (
 	"quotary/shared/market"
 )
 
-// version opens an encoded row. Rows of the earlier versions are read as well: those of the
-// first have no flows and do not say since when their account is known, and both have values
-// of perpetuals alone, and no volumes but those of perpetuals by day.
-const (
-	version          = 3
-	versionWithFlows = 2
-	versionWithCurve = 3
-)
+// version opens an encoded row.
+const version = 3
 
 const (
 	dayMs  = 86_400_000
@@ -169,22 +163,11 @@ type decoder struct {
 // decode reads a row into s, whose slices it overwrites.
 func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 	r := reader{Reader: packed.Reader{B: b}, decoder: decoder{d.each[:0], d.flows[:0], d.older}}
-	r.version = r.Byte()
-	r.Check(r.version > 0 && r.version <= version)
+	r.Check(r.Byte() == version)
 	days, curve, coins, best := s.Days[:0], s.Curve[:0], s.All.Coins[:0], s.All.Best[:0]
-	*s = market.TraderStats{NetIn: r.Decimal(), FlowsSince: market.MaxTime, VolumeSince: market.MaxTime}
-	if r.version >= versionWithCurve {
-		s.NetSpot, s.Volume, s.SpotVolume = r.Decimal(), r.Decimal(), r.Decimal()
-	}
-	if r.version >= versionWithFlows {
-		s.Began, s.FlowsSince = r.Int(), r.Int()
-	}
-	if r.version >= versionWithCurve {
-		s.VolumeSince, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil = r.Int(), r.Int(), r.Int(), r.Int(), r.Int()
-	}
-	if r.version >= versionWithFlows {
-		s.Flows = r.flow()
-	}
+	*s = market.TraderStats{NetIn: r.Decimal(), NetSpot: r.Decimal(), Volume: r.Decimal(), SpotVolume: r.Decimal()}
+	s.Began, s.FlowsSince, s.VolumeSince, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil = r.Int(), r.Int(), r.Int(), r.Int(), r.Int(), r.Int(), r.Int()
+	s.Flows = r.flow()
 	s.LastOrder, s.LastOperation = market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}, r.Int()
 	last := int64(0)
 	n := r.Length(2)
@@ -196,11 +179,7 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 		r.day(&day)
 		days = append(days, day)
 	}
-	if r.version >= versionWithCurve {
-		curve = r.curve(curve)
-	} else if curve = r.hours(curve); len(curve) > 0 {
-		s.Sampled = curve[len(curve)-1].Time
-	}
+	curve = r.curve(curve)
 	s.Days, s.Curve, s.All = days, curve, market.TradeReport{Coins: coins, Best: best}
 	r.report(&s.All)
 	*d = r.decoder
@@ -214,16 +193,10 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 type reader struct {
 	packed.Reader
 	decoder
-	version byte
 }
 
 func (r *reader) day(d *market.TradingDay) {
-	var parts uint64
-	if r.version >= versionWithCurve {
-		parts = r.Uint()
-	} else {
-		parts = uint64(r.Byte())
-	}
+	parts := r.Uint()
 	if parts&hasFills != 0 {
 		d.Active = 1
 		d.Fills, d.Wins, d.Losses = r.Int(), r.Int(), r.Int()

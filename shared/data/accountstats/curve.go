@@ -97,41 +97,6 @@ func (r *reader) point(p *market.CurvePoint) {
 	}
 }
 
-// What follows the change of an hour's value in rows of the first two versions, as the two
-// lowest bits of it.
-const (
-	afterGap = 1 << iota // hours since the one before, if it is not one
-	withFlow             // what came in or left
-	flagBits = iota
-)
-
-// hours reads the values of perpetuals at full hours into c, as the first two versions have
-// them.
-func (r *reader) hours(c market.Curve) market.Curve {
-	n := r.Length(1)
-	c = slices.Grow(c, n)
-	at := market.CurvePoint{Spot: market.CurvePart{Unknown: true}}
-	for i := range n {
-		head, step, flow := r.Int(), int64(1), int64(0)
-		if head&afterGap != 0 {
-			step = r.Int()
-		}
-		if head&withFlow != 0 {
-			flow = r.Int()
-		}
-		before := at.Time
-		at.Time += step * hourMs
-		at.Perp.Value += market.Micros(head >> flagBits)
-		at.Perp.NetIn += market.Micros(flow)
-		for _, m := range [...]market.Micros{at.Perp.Value, at.Perp.NetIn} {
-			r.Check(m <= market.MaxMicros && m >= -market.MaxMicros)
-		}
-		r.Check(i == 0 || at.Time > before)
-		c = append(c, at)
-	}
-	return c
-}
-
 // Past is what is kept apart of an account's curve: the older points, and its curve as the
 // venue tells it.
 type Past struct {
