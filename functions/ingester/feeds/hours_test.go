@@ -18,7 +18,7 @@ import (
 )
 
 // publicly is the public trade behind a fill of Alice.
-func publicly(t *testing.T, f market.Fill) market.Trade {
+func publicly(t testing.TB, f market.Fill) market.Trade {
 	t.Helper()
 	trade, ok := f.Trade()
 	if !ok {
