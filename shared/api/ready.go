@@ -50,34 +50,46 @@ func (f *Family) whole(ctx context.Context, e *endpoint, in any, req *request) e
 	if f.Delivered == nil {
 		return nil
 	}
-	until, err := f.Delivered.Until(ctx, e.NeedsOf(in))
+	known, err := f.Delivered.Until(ctx, e.NeedsOf(in))
 	if err != nil {
 		f.log.WarnContext(ctx, "cannot look up to when data is whole; going on", "err", err)
 		return nil
 	}
-	if req.until = until; until.IsZero() {
+	if req.until = known.Until; known.Until.IsZero() {
 		return nil
 	}
-	if start := e.start(in, req.now); !start.IsZero() && !start.Before(until) {
-		return e.behind(in, until)
+	start, end := e.window(in, req.now)
+	if !start.IsZero() && !start.Before(known.Until) {
+		return e.behind(in, known.Until)
 	}
+	for _, hour := range known.Missing {
+		if hour.Add(time.Hour).After(start) && hour.Before(end) {
+			req.missing = append(req.missing, hour.Format(time.RFC3339))
+		}
+	}
+	req.missing = req.missing[max(0, len(req.missing)-mostMissing):]
 	return nil
 }
 
-// start is when the time begins that a request is about; zero where it has no beginning.
-func (e *endpoint) start(in any, now time.Time) time.Time {
+// mostMissing bounds the hours that a header names: the newest ones.
+const mostMissing = 48
+
+// window is the time that a request is about; its start is zero where it has no beginning.
+func (e *endpoint) window(in any, now time.Time) (start, end time.Time) {
 	if spanner, ok := in.(catalog.Spanner); ok {
-		start, _ := spanner.Span(now)
-		return start
+		if start, end = spanner.Span(now); end.IsZero() {
+			end = now
+		}
+		return start, end
 	}
 	reacher, ok := in.(catalog.Reacher)
 	if !ok && e.reach != nil {
 		reacher, ok = reflect.ValueOf(in).Elem().FieldByIndex(e.reach).Interface().(catalog.Reacher)
 	}
 	if !ok || reacher.Reach() <= 0 {
-		return time.Time{}
+		return time.Time{}, now
 	}
-	return now.Add(-reacher.Reach())
+	return now.Add(-reacher.Reach()), now
 }
 
 // behind is the answer to a request about what happened behind a time up to which all is known.

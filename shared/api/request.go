@@ -42,6 +42,7 @@ type request struct {
 	next    string            // cursor of the rest; "" when the answer is all
 
 	until    time.Time // up to when what the answer is made of is whole; zero where it comes as it happens
+	missing  []string  // hours before that of which it is not, as the header has them
 	version  time.Time // of what the answer is made of; zero where none was reported
 	coverage string    // of the open interest, a fraction; "" where none was reported
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"quotary/shared/aws/batch"
@@ -274,6 +275,9 @@ func (res *response) write(w http.ResponseWriter, r *request) {
 	}
 	if res.status == http.StatusOK && !r.until.IsZero() {
 		headers[catalog.HeaderDataUntil] = []string{r.until.UTC().Format(time.RFC3339)}
+	}
+	if res.status == http.StatusOK && len(r.missing) > 0 {
+		headers[catalog.HeaderDataMissing] = []string{strings.Join(r.missing, ", ")}
 	}
 	if res.status == http.StatusOK && r.coverage != "" {
 		headers[catalog.HeaderDataCoverage] = []string{r.coverage}

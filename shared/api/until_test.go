@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -103,6 +104,42 @@ func TestWhatBeganBehindWhatIsKnownIs503(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Sums that reach over an hour that has not come are too small: answers name it, and others do not.
+func TestAnswersNameTheHoursThatAreMissing(t *testing.T) {
+	t.Parallel()
+	const hl, someone = "/upgrade/v2/hl", "0x00000000000000000000000000000000000000aa"
+	w := newEcho(t, string(catalog.PerpTraders))
+	w.knownUntil(t, 2*time.Hour)
+	until := w.Now().Add(-2 * time.Hour).Truncate(time.Hour)
+	hour := func(before int) time.Time { return until.Add(-time.Duration(before) * time.Hour) }
+	views := w.Views(t)
+	storetest.Publish(t, views, delivered.Published(catalog.PerpDomain.Name), delivered.View{
+		"fills":   {Since: 1, Until: until.UnixMilli(), Missing: []int64{hour(80).UnixMilli(), hour(5).UnixMilli()}},
+		"ledgers": {Since: 1, Until: until.UnixMilli(), Missing: []int64{hour(4).UnixMilli()}},
+	})
+	w.Family.Delivered = delivered.Open(views, w.Now)
+	named := func(hours ...int) string {
+		var all []string
+		for _, h := range hours {
+			all = append(all, hour(h).UTC().Format(time.RFC3339))
+		}
+		return strings.Join(all, ", ")
+	}
+	for path, want := range map[string]string{
+		"/traders/" + someone + "/addr-stat?period=1":     named(5),
+		"/traders/" + someone + "/addr-stat?period=7":     named(80, 5),
+		"/traders/" + someone + "/addr-stat?period=0":     named(80, 5),
+		"/traders/" + someone + "/completed-trades":       named(80, 5),
+		"/ledger-updates/net-flow/" + someone + "?days=1": named(4),
+		fmt.Sprintf("/traders/%s/completed-position-history/BTC?startTime=%d&endTime=%d", someone, hour(70).UnixMilli(), hour(5).UnixMilli()):   "",
+		fmt.Sprintf("/traders/%s/completed-position-history/BTC?startTime=%d&endTime=%d", someone, hour(79).UnixMilli()-1, hour(5).UnixMilli()): named(80),
+	} {
+		if a := w.Get(t, w.SubKey, hl+path); a.Header[catalog.HeaderDataMissing] != want {
+			t.Errorf("%s: %d, missing %q, want %q", path, a.Status, a.Header[catalog.HeaderDataMissing], want)
+		}
 	}
 }
 

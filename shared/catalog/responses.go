@@ -25,6 +25,10 @@ const HeaderDataCoverage = "X-Data-Coverage"
 // venue publishes: up to when it is whole, in RFC 3339. What was behind it is not in the answer.
 const HeaderDataUntil = "X-Data-Until"
 
+// HeaderDataMissing is the header of an answer from what comes with hours, of which some before [HeaderDataUntil] have not
+// come, or not whole: their beginnings in RFC 3339, with commas between them, the newest 48 at most.
+const HeaderDataMissing = "X-Data-Missing"
+
 // HeaderDataVersion is the header of an answer from something that is made from time to time as a
 // whole: when that which the answer is of was made, in RFC 3339.
 const HeaderDataVersion = "X-Data-Version"

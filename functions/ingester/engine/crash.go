@@ -17,7 +17,7 @@ func (p *Pipeline[B]) followSource(ctx context.Context, s Source[B], from Positi
 	var mu sync.Mutex // of what follows: a source may have several goroutines
 	pastRead := false
 	sink := func(ctx context.Context, d Delivery[B]) error {
-		m := message[B]{source: s.Name, batch: d.Batch, consumed: d.Stored, background: s.Background, until: d.Until}
+		m := message[B]{source: s.Name, batch: d.Batch, consumed: d.Stored, background: s.Background, until: d.Until, missing: d.Missing}
 		if d.PastRead {
 			mu.Lock()
 			m.pastRead, pastRead = !pastRead, true

@@ -23,6 +23,7 @@ type deliveries struct {
 
 	periodic map[string][]string // sources by the keys of what none but periodic ones bring
 	until    map[string]int64    // up to when these have delivered, ms; by name
+	missing  map[string][]int64  // hours before that of which they have not delivered all, ms; by name
 	reached  bool                // one has delivered more, to be published
 }
 
@@ -35,10 +36,16 @@ func (d *deliveries) say(need catalog.Need) {
 	}
 }
 
-// reach notes up to when, ms, a source has delivered what it brings.
-func (d *deliveries) reach(source string, until int64) {
+// reach notes up to when, ms, a source has delivered what it brings, and of which hours before not all.
+func (d *deliveries) reach(source string, until int64, missing []int64) {
+	if until == 0 {
+		return
+	}
 	if until > d.until[source] {
 		d.until[source], d.reached = until, true
+	}
+	if !slices.Equal(missing, d.missing[source]) {
+		d.missing[source], d.reached = missing, true
 	}
 }
 
@@ -85,11 +92,11 @@ func (p *Pipeline[B]) restoreDelivered(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.delivered.view, p.delivered.periodic, p.delivered.until = delivered.View{}, sourcesOf(p.Sources), map[string]int64{}
+	p.delivered.view, p.delivered.periodic, p.delivered.until, p.delivered.missing = delivered.View{}, sourcesOf(p.Sources), map[string]int64{}, map[string][]int64{}
 	for key, state := range before {
 		state.Sources = nil
 		if len(p.delivered.periodic[key]) == 0 {
-			state.Until = 0
+			state.Until, state.Missing = 0, nil
 		}
 		if state.Since > 0 || state.Until > 0 {
 			p.delivered.view[key] = state
@@ -127,11 +134,15 @@ func (p *Pipeline[B]) publishDelivered(ctx context.Context) error {
 		p.Logger.Info("sources have spoken for the first time", "of", p.delivered.said)
 	}
 	for key, sources := range p.delivered.periodic {
-		state, until := p.delivered.view[key], int64(math.MaxInt64)
+		state, until, missing := p.delivered.view[key], int64(math.MaxInt64), []int64(nil)
 		for _, name := range sources {
 			until = min(until, p.delivered.until[name])
+			missing = append(missing, p.delivered.missing[name]...)
 		}
-		state.Until = max(state.Until, until)
+		if state.Until = max(state.Until, until); until > 0 { // else one has not said yet what is missing
+			slices.Sort(missing)
+			state.Missing = slices.Compact(missing)
+		}
 		p.delivered.view[key] = state
 	}
 	p.delivered.said, p.delivered.reached = nil, false

@@ -135,6 +135,20 @@ func TestReadersLearnUpToWhenPeriodicSourcesHaveDelivered(t *testing.T) {
 	tell["hours"] <- Delivery[*words]{Until: 200}
 	tell["days"] <- Delivery[*words]{Until: 150}
 	until("both go on", 150, 200)
+	missing := func(what string, fruit, green []int64) {
+		t.Helper()
+		testenv.Until(t, what, func() bool {
+			v := readDelivered(t, stores)
+			return slices.Equal(v["fruits/tree"].Missing, fruit) && slices.Equal(v["greens"].Missing, green)
+		})
+	}
+	tell["hours"] <- Delivery[*words]{Until: 200, Missing: []int64{40, 120}}
+	missing("hours are passed over", []int64{40, 120}, []int64{40, 120})
+	tell["days"] <- Delivery[*words]{Until: 150, Missing: []int64{10, 40}}
+	missing("and days", []int64{10, 40, 120}, []int64{40, 120})
+	tell["hours"] <- Delivery[*words]{} // which says nothing of it
+	tell["hours"] <- Delivery[*words]{Until: 200, Missing: []int64{120}}
+	missing("one has come", []int64{10, 40, 120}, []int64{120})
 	must.Do(t, stop())
 
 	stop = begin(map[string][]catalog.Need{"hours": {tree, green}, "days": {tree}})
@@ -142,6 +156,7 @@ func TestReadersLearnUpToWhenPeriodicSourcesHaveDelivered(t *testing.T) {
 	tell["days"] <- Delivery[*words]{Until: 160}
 	tell["hours"] <- Delivery[*words]{Until: 210}
 	until("another life goes on", 160, 210)
+	missing("and says it anew", nil, nil)
 	must.Do(t, stop())
 
 	stop = begin(map[string][]catalog.Need{"hours": {tree, green}, "live": {green}})

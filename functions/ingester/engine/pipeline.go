@@ -143,7 +143,8 @@ type message[B any] struct {
 	background bool          // the source gives way to others
 	pastRead   bool          // the source has delivered all of its past
 	spoken     []catalog.Need
-	until      int64 // see [Delivery.Until]
+	until      int64   // see [Delivery.Until]
+	missing    []int64 // see [Delivery.Missing]
 
 	// Of a projection that is caught up: which, and where it stands behind the
 	// batch. The batch is for nobody else.
@@ -443,6 +444,6 @@ func (p *Pipeline[B]) note(m message[B]) bool {
 	for _, need := range m.spoken {
 		p.delivered.say(need)
 	}
-	p.delivered.reach(m.source, m.until)
+	p.delivered.reach(m.source, m.until, m.missing)
 	return m.consumed != nil
 }

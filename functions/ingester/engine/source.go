@@ -107,6 +107,8 @@ type Delivery[B any] struct {
 	// Until is up to when, ms, all that happened has been delivered by a source that is
 	// [Source.Periodic]; 0 says nothing of it.
 	Until int64
+	// Missing are the hours before Until, each by its beginning, ms, of which the source has not delivered all.
+	Missing []int64
 }
 
 // Sink takes deliveries in order. It blocks while the pipeline is behind: that is

@@ -71,7 +71,7 @@ func hoursSource(h *hyperliquid.Hours, feeds *Feeds) engine.Source[*Batch] {
 					}
 				}
 				batch := &Batch{Events: d.Events, Stored: d.Old || d.Late, Past: d.Late}
-				return sink(ctx, engine.Delivery[*Batch]{Batch: batch, Position: position, Until: d.Position.Until()})
+				return sink(ctx, engine.Delivery[*Batch]{Batch: batch, Position: position, Until: d.Position.Until(), Missing: d.Position.Missing()})
 			})
 		},
 	}

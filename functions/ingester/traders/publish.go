@@ -132,14 +132,14 @@ func (m *making) publish(ctx context.Context, rows *traders.Rows) (next publishe
 
 // until is up to when all is stored that accounts did, ms, where that comes some time later; else 0.
 func (w *Work) until(ctx context.Context) (int64, error) {
-	until, err := w.delivered.Until(ctx, catalog.AllOf(catalog.VenueFills))
+	known, err := w.delivered.Until(ctx, catalog.AllOf(catalog.VenueFills))
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("read up to when fills are known: %w", err)
-	case until.IsZero():
+	case known.Until.IsZero():
 		return 0, nil
 	}
-	return until.UnixMilli(), nil
+	return known.Until.UnixMilli(), nil
 }
 
 // routes is what builders routed by the last version. Who fails to publish reads it again.

@@ -143,6 +143,10 @@ func partHeaders(e *catalog.Endpoint) Object {
 			"description": "present where what the answer is made of comes with the hours that the venue publishes: up to when it is whole",
 			"schema":      Object{"type": "string", "format": "date-time"},
 		}
+		sent[catalog.HeaderDataMissing] = Object{
+			"description": "present where some hours before that have not come, or not whole: their beginnings, with commas between them",
+			"schema":      Object{"type": "string"},
+		}
 	}
 	if p, ok := catalog.ProgramOf(e.Function()); e.Begins || ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
 		sent[catalog.HeaderDataSince] = Object{

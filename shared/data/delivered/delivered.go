@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,13 @@ type State struct {
 	Since   int64    `json:"since,omitempty"`   // when a source spoke of it first, ms; 0 while none ever has
 	Sources []string `json:"sources,omitempty"` // that are configured to, sorted
 	Until   int64    `json:"until,omitempty"`   // up to when all that happened has come, ms, where it comes some time later; else 0
+	Missing []int64  `json:"missing,omitempty"` // hours before that of which not all has come, each by its beginning, ms, sorted
+}
+
+// Known is up to when something is whole that comes some time later. The zero value is of what comes as it happens.
+type Known struct {
+	Until   time.Time
+	Missing []time.Time // hours before that of which not all has come, each by its beginning
 }
 
 const (
@@ -106,24 +114,31 @@ func (r *Reader) Check(ctx context.Context, alternatives []catalog.Need) error {
 
 // Until is up to when what a request needs is whole, where that comes some time later from all who bring it;
 // zero where it comes as it happens, and before the first of it has come.
-func (r *Reader) Until(ctx context.Context, alternatives []catalog.Need) (until time.Time, err error) {
+func (r *Reader) Until(ctx context.Context, alternatives []catalog.Need) (known Known, err error) {
 	if slices.ContainsFunc(alternatives, func(n catalog.Need) bool { return !n.Hourly }) {
-		return time.Time{}, nil
+		return Known{}, nil
 	}
+	missing := map[int64]bool{}
 	for _, need := range alternatives {
 		v, err := store.OrZero(r.until[need.Domain.Name].Get(ctx))
 		if err != nil {
-			return time.Time{}, err
+			return Known{}, err
 		}
-		ms := v[need.Key()].Until
-		if ms == 0 {
-			return time.Time{}, nil
+		state := v[need.Key()]
+		if state.Until == 0 {
+			return Known{}, nil
 		}
-		if at := time.UnixMilli(ms).UTC(); until.IsZero() || at.Before(until) {
-			until = at
+		if at := time.UnixMilli(state.Until).UTC(); known.Until.IsZero() || at.Before(known.Until) {
+			known.Until = at
+		}
+		for _, hour := range state.Missing {
+			missing[hour] = true
 		}
 	}
-	return until, nil
+	for _, hour := range slices.Sorted(maps.Keys(missing)) {
+		known.Missing = append(known.Missing, time.UnixMilli(hour).UTC())
+	}
+	return known, nil
 }
 
 // Since is when the last of the platforms that speak of a dataset did so first, or the one of a

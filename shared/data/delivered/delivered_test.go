@@ -3,6 +3,7 @@ package delivered_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -83,7 +84,7 @@ func TestUpToWhenSomethingIsKnown(t *testing.T) {
 	fills, ledgers, accounts := catalog.VenueFills.On(""), catalog.VenueLedgers.On(""), catalog.VenueAccounts.On("")
 	until := func(when string, want int64, needs ...catalog.Need) {
 		t.Helper()
-		at := must.Get(reader.Until(t.Context(), needs))(t)
+		at := must.Get(reader.Until(t.Context(), needs))(t).Until
 		if want == 0 && !at.IsZero() || want != 0 && at.UnixMilli() != want {
 			t.Errorf("%s: until %s, want %d", when, at, want)
 		}
@@ -98,6 +99,10 @@ func TestUpToWhenSomethingIsKnown(t *testing.T) {
 	until("either", 400, fills, ledgers)
 	until("or what comes as it happens", 0, fills, accounts)
 	until("nothing is needed", 0)
+	publish(delivered.View{"fills": {Since: 1, Until: 9e6, Missing: []int64{3.6e6}}, "ledgers": {Since: 1, Until: 9e6, Missing: []int64{0, 3.6e6}}})
+	if known := must.Get(reader.Until(t.Context(), []catalog.Need{fills, ledgers}))(t); !slices.Equal(known.Missing, []time.Time{time.UnixMilli(0).UTC(), time.UnixMilli(3.6e6).UTC()}) {
+		t.Errorf("missing are %v", known.Missing)
+	}
 	publish(delivered.View{"fills": {Since: 1}})
 	until("beside a node", 0, fills)
 }

@@ -63,6 +63,17 @@ func (p *HoursPosition) Until() int64 {
 	return hour.begins().UnixMilli()
 }
 
+// Missing are the hours, each by its beginning, ms, that were passed over, in whole or in part, and have not come.
+func (p *HoursPosition) Missing() (hours []int64) {
+	for _, key := range p.Owed {
+		if h, ok := hourOf(key); ok {
+			hours = append(hours, h.begins().UnixMilli())
+		}
+	}
+	slices.Sort(hours)
+	return slices.Compact(hours)
+}
+
 // begunUntil is up to when, ms, something may have been emitted; 0 before the first hour.
 func (p *HoursPosition) begunUntil() int64 {
 	hour, err := parseHour(p.Hour)

@@ -350,6 +350,9 @@ func TestAnHourThatIsMissingIsPassedOverAndTakenWhenItComes(t *testing.T) {
 		if h.source.Figures.Passed.Load() != 1 || h.source.Figures.Owed.Load() != 2 {
 			t.Errorf("%d hours were passed over, %d files are owed", h.source.Figures.Passed.Load(), h.source.Figures.Owed.Load())
 		}
+		if missing := h.at.Missing(); !slices.Equal(missing, []int64{h.hours[1].at.begins().UnixMilli()}) {
+			t.Errorf("missing are %v", missing)
+		}
 		h.stop() // what is owed outlives the process
 		h.start()
 		h.pass(72 * time.Hour)
@@ -358,6 +361,9 @@ func TestAnHourThatIsMissingIsPassedOverAndTakenWhenItComes(t *testing.T) {
 		h.wants("when it comes after days", true, 1)
 		if slices.Contains(h.at.Owed, h.hours[1].fillsKey()) || slices.Contains(h.at.Owed, h.hours[1].miscKey()) {
 			t.Error("it is still owed")
+		}
+		if slices.Contains(h.at.Missing(), h.hours[1].at.begins().UnixMilli()) {
+			t.Error("it is still missing")
 		}
 		h.pass(24 * time.Hour)
 		h.wants("and it comes once", true, 1)
