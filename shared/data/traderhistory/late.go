@@ -34,19 +34,19 @@ func (a Accounts) Add(of table.Address, since int64) {
 // LateAccounts are accounts, and what is noted of each.
 type LateAccounts map[table.Address]LateAccount
 
-// LateAccount is from when on more is known of what an account did, and when that was noted last, ms.
-type LateAccount struct{ Since, Noted int64 }
+// LateAccount is from when on more is known of what an account did, and when that was noted first and last, ms.
+type LateAccount struct{ Since, First, Last int64 }
 
 // Wait has an account wait, of which more is known since a time, as was noted at another, ms. It reports whether
 // that is new.
 func (l *Late) Wait(a table.Address, since, noted int64) bool {
-	if of, ok := l.Turn[a]; ok && of.Since <= since && of.Noted >= noted {
+	if of, ok := l.Turn[a]; ok && of.Since <= since && of.Last >= noted {
 		return false
 	}
 	before, waits := l.Waiting[a]
-	of := LateAccount{since, noted}
+	of := LateAccount{since, noted, noted}
 	if waits {
-		of = LateAccount{min(since, before.Since), max(noted, before.Noted)}
+		of = LateAccount{min(since, before.Since), min(noted, before.First), max(noted, before.Last)}
 	}
 	if waits && of == before {
 		return false
@@ -58,22 +58,26 @@ func (l *Late) Wait(a table.Address, since, noted int64) bool {
 	return true
 }
 
-// Begin makes it the turn of those who wait longest: of so many at most, that were noted before a time, ms. It
-// reports whether there are any.
+// Begin makes it the turn of those who wait longest: of so many at most, that were noted before a time, ms. Who was
+// noted again since then waits too, for another turn. It reports whether there are any.
 func (l *Late) Begin(most int, before int64) bool {
 	var ready []table.Address
 	for a, of := range l.Waiting {
-		if of.Noted < before {
+		if of.First < before {
 			ready = append(ready, a)
 		}
 	}
 	slices.SortFunc(ready, func(a, b table.Address) int {
-		return cmp.Or(cmp.Compare(l.Waiting[a].Noted, l.Waiting[b].Noted), market.CompareAccounts(a, b))
+		return cmp.Or(cmp.Compare(l.Waiting[a].First, l.Waiting[b].First), market.CompareAccounts(a, b))
 	})
 	l.Turn = LateAccounts{}
 	for _, a := range ready[:min(len(ready), most)] {
-		l.Turn[a] = l.Waiting[a]
-		delete(l.Waiting, a)
+		of := l.Waiting[a]
+		if l.Turn[a] = of; of.Last < before {
+			delete(l.Waiting, a)
+		} else {
+			l.Waiting[a] = LateAccount{of.Since, of.Last, of.Last}
+		}
 	}
 	return len(l.Turn) > 0
 }
@@ -94,7 +98,7 @@ func (l *Late) Encode() []byte {
 		w.Length(len(list))
 		for _, a := range slices.SortedFunc(maps.Keys(list), market.CompareAccounts) {
 			w.B = append(w.B, a[:]...)
-			w.Int(list[a].Since/hourMs, list[a].Noted)
+			w.Int(list[a].Since/hourMs, list[a].First, list[a].Last-list[a].First)
 		}
 	}
 	return w.B
@@ -109,10 +113,12 @@ func DecodeLate(b []byte) (l Late, err error) {
 	for _, list := range [...]*LateAccounts{&l.Turn, &l.Waiting} {
 		*list = LateAccounts{}
 		var last table.Address
-		for i := range r.Length(len(last) + 2) {
+		for i := range r.Length(len(last) + 3) {
 			a := table.Address(r.Bytes(len(last)))
 			r.Check(i == 0 || market.CompareAccounts(a, last) > 0)
-			(*list)[a], last = LateAccount{r.Int() * hourMs, r.Int()}, a
+			of := LateAccount{Since: r.Int() * hourMs, First: r.Int()}
+			of.Last = of.First + r.Int()
+			(*list)[a], last = of, a
 		}
 	}
 	if !r.Done() {

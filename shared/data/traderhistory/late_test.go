@@ -16,7 +16,7 @@ func TestStoredLate(t *testing.T) {
 	accounts := rapid.Map(rapid.MapOf(rapid.Byte(), rapid.Int64Range(0, 1000)), func(of map[byte]int64) LateAccounts {
 		list := LateAccounts{}
 		for a, n := range of {
-			list[table.Address{19: a}] = LateAccount{Since: n * hourMs, Noted: 7 * n}
+			list[table.Address{19: a}] = LateAccount{Since: n * hourMs, First: 7 * n, Last: 8 * n}
 		}
 		return list
 	})
@@ -37,7 +37,7 @@ func TestWhoWaitsLongestIsNext(t *testing.T) {
 		account      byte
 		since, noted int64
 		isNew        bool
-	}{{1, 9, 100, true}, {2, 5, 90, true}, {3, 5, 80, true}, {2, 5, 90, false}, {3, 7, 80, false}, {3, 4, 200, true}, {4, 1, 300, true}} {
+	}{{1, 9, 100, true}, {2, 5, 90, true}, {3, 5, 80, true}, {2, 5, 90, false}, {4, 7, 180, true}, {4, 9, 150, true}, {4, 9, 170, false}, {3, 4, 200, true}, {4, 1, 300, true}, {3, 7, 400, true}} {
 		if isNew := l.Wait(table.Address{19: note.account}, note.since, note.noted); isNew != note.isNew {
 			t.Errorf("%+v is new: %t", note, isNew)
 		}
@@ -48,14 +48,19 @@ func TestWhoWaitsLongestIsNext(t *testing.T) {
 			t.Errorf("before %d it is the turn of %v, want %v", before, l.Turn, want)
 		}
 	}
-	begin(90, nil)
-	begin(300, LateAccounts{{19: 1}: {9, 100}, {19: 2}: {5, 90}})
+	begin(80, nil)
+	begin(85, LateAccounts{{19: 3}: {4, 80, 400}})
+	if l.Wait(table.Address{19: 3}, 5, 400) {
+		t.Error("what was noted since is noted again")
+	}
+	begin(140, LateAccounts{{19: 1}: {9, 100, 100}, {19: 2}: {5, 90, 90}})
 	if l.Wait(table.Address{19: 1}, 9, 100) || l.Wait(table.Address{19: 1}, 10, 50) || !l.Wait(table.Address{19: 1}, 9, 110) {
 		t.Error("what its turn is about waits, or what was noted later does not")
 	}
 	l = must.Get(DecodeLate(l.Encode()))(t)
-	begin(1000, LateAccounts{{19: 1}: {0, 110}, {19: 3}: {0, 200}}) // of full hours
-	begin(1000, LateAccounts{{19: 4}: {0, 300}})
+	begin(350, LateAccounts{{19: 1}: {0, 110, 110}, {19: 4}: {0, 150, 300}}) // of full hours
+	begin(350, nil)
+	begin(1000, LateAccounts{{19: 3}: {0, 400, 400}})
 	begin(1000, nil)
 	if left := slices.Collect(maps.Keys(l.Waiting)); len(left) > 0 {
 		t.Errorf("%v wait", left)
