@@ -105,7 +105,7 @@ func (r *miscReader) event(raw json.RawMessage, index int64) (skipped int, err e
 		return 0, nil
 	}
 	at, err := time.Parse(wire.NodeTime, w.Time)
-	if err != nil {
+	if err != nil || at.UnixMilli() <= 0 || at.UnixMilli() > market.MaxTime { // of which the store would take no row
 		return 1, errMiscTime
 	}
 	if l := w.Inner.LedgerUpdate; l != nil {

@@ -68,6 +68,18 @@ func TestALedgerUpdateIsDeliveredForEveryAccountItNames(t *testing.T) {
 }
 
 // TestWhatAnEventMayLackNeverCostsIt: null, absent and of another type are all the same.
+// A row of a time that no key has would be kept for a look, and a hundred of them would stop the domain.
+func TestALedgerUpdateOfNoTimeIsSkipped(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"0001-01-01T00:00:00", "1969-12-31T23:59:59.999", "1970-01-01T00:00:00", "9999-12-31T23:59:59", "today"} {
+		var e market.Events
+		line := blockHead + `{"time":"` + at + `","hash":"0x5a","inner":{"LedgerUpdate":{"users":["0x8b1c0722a978599bb254c2bdd75992fa605073f6"],"delta":{"type":"deposit","usdc":"1.0"}}}}]}`
+		if skipped, err := ReadMisc(&e, line, 0); !errors.Is(err, errMiscTime) || skipped != 1 || len(e.Ledgers) != 0 {
+			t.Errorf("%s: %d updates, %d skipped, %v", at, len(e.Ledgers), skipped, err)
+		}
+	}
+}
+
 func TestWhatAnEventMayLackNeverCostsIt(t *testing.T) {
 	t.Parallel()
 	const user = "0x0000000000000000000000000000000000000001"
