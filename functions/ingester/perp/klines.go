@@ -37,7 +37,8 @@ type Klines struct {
 	touched []*klineTree
 	round   int64
 
-	// leftOut are trades, as those of their coin and second before them take all the room of a row.
+	// leftOut are trades, as those of their coin and second before them take all the room of a row, or as their
+	// week begins before 1970.
 	leftOut atomic.Int64
 }
 
@@ -85,7 +86,7 @@ func (k *Klines) Prefetch(b *Batch, r *engine.Reads) {
 	for i := range trades {
 		t := &trades[i]
 		s := market.Second1.StartMs(t.Time)
-		if t.Coin == coin && s == second {
+		if t.Coin == coin && s == second || isTooOld(t) {
 			continue
 		}
 		coin, second = t.Coin, s
@@ -147,6 +148,10 @@ func (k *Klines) Apply(b *Batch, c *engine.Reads, _ time.Time) error {
 	var coin string
 	for i := range trades {
 		t := &trades[i]
+		if isTooOld(t) {
+			k.leftOut.Add(1)
+			continue
+		}
 		second := market.Second1.StartMs(t.Time)
 		if leaf == nil || leaf.start != second || coin != t.Coin {
 			var err error
@@ -168,6 +173,10 @@ func (k *Klines) Apply(b *Batch, c *engine.Reads, _ time.Time) error {
 	}
 	return nil
 }
+
+// isTooOld reports whether a trade is of a bucket that begins before 1970: no key has its time, and a
+// hundred such rows would stop the domain.
+func isTooOld(t *market.Trade) bool { return market.Week1.StartMs(t.Time) < 0 }
 
 // takes reports whether a second has room for a trade, or has it, and counts what it takes.
 func (n *klineNode) takes(t *market.Trade) bool {

@@ -54,6 +54,31 @@ func TestCoinsThatTradeNoMoreAreDropped(t *testing.T) {
 	}
 }
 
+// The week of the first days of 1970 begins before them.
+func TestEveryCandleHasATimeThatAKeyHas(t *testing.T) {
+	t.Parallel()
+	d := newDisk()
+	p := must.Get(begin(d, only(klines.Name), rand.New(rand.NewPCG(1, 1)), time.UnixMilli(base).UTC()))(t)
+	for i, at := range []int64{1, 345_599_999, 345_600_000, base} {
+		f := market.Fill{Address: "0x1", Coin: "BTC", Px: "1.0", Sz: "1.0", Side: market.Buy, Time: at, StartPosition: "0.0", ClosedPnl: "0.0", Fee: "0.0", Oid: 1, Tid: int64(i + 1), Crossed: true}
+		must.Do(t, p.apply(&Batch{Events: market.Events{Fills: []market.Fill{f}}}))
+		must.Do(t, p.flush(i+1, true))
+	}
+	for at := range d.rows {
+		if at.Time.UnixMilli() < 0 {
+			t.Errorf("%s is of %s", at.SeriesKey, at.Time)
+		}
+	}
+	for _, week := range []int64{345_600_000, market.Week1.StartMs(base)} {
+		if _, ok := d.rows[klines.At("BTC", market.Week1, week)]; !ok {
+			t.Errorf("the week of %d is not there", week)
+		}
+	}
+	if n := p.set.all[0].(*Klines).leftOut.Load(); n != 2 {
+		t.Errorf("%d trades are left out", n)
+	}
+}
+
 // A second in which a venue tells of more trades than a row has room for is stored with those that
 // fit: more than a few rows that no store takes would stop the domain.
 func TestTheTradesOfASecondFitIntoARow(t *testing.T) {
