@@ -147,15 +147,16 @@ func (b *binder) bind(req *request) (any, error) {
 }
 
 // spanNames are the parameters by which a request that was bound says where its span starts and
-// ends, as the client has spelt them.
+// ends, as the client has spelt them: of several the first that is given, else the first.
 func (b *binder) spanNames(in any, req *request) (start, end string) {
 	selective, _ := in.(catalog.Selective)
-	note := func(name, spelt string) {
+	ended := false
+	note := func(name, spelt string, given bool) {
 		switch isStart, isEnd := catalog.BoundsSpan(name); {
 		case isStart:
 			start = spelt
-		case isEnd:
-			end = spelt
+		case isEnd && (end == "" || given && !ended):
+			end, ended = spelt, given
 		}
 	}
 	for i := range b.fields {
@@ -163,12 +164,12 @@ func (b *binder) spanNames(in any, req *request) (start, end string) {
 		if selective != nil && !selective.Uses(f.names[0]) {
 			continue
 		}
-		spelt := f.spelt(req)
-		note(f.names[0], spelt)
+		spelt, given := f.spelt(req), !reflect.ValueOf(in).Elem().Field(f.index).IsZero()
+		note(f.names[0], spelt, given)
 		if t := b.of.Field(f.index).Type; f.setJSON != nil && t.Kind() == reflect.Pointer {
 			for j := range t.Elem().NumField() {
 				name, _, _ := strings.Cut(t.Elem().Field(j).Tag.Get("json"), ",")
-				note(name, spelt+"."+name)
+				note(name, spelt+"."+name, given)
 			}
 		}
 	}

@@ -202,7 +202,7 @@ func TestABodyBindsListsAsArraysAndTexts(t *testing.T) {
 		{`{"flash_ids":[]}`, in{}, "invalid flash_ids: must be a list of 1 to 3 entries"},
 		{`{"flash_ids":[1,2,3,4]}`, in{}, "invalid flash_ids: must be a list of 1 to 3 entries"},
 		{`{"flash_ids":[null]}`, in{}, "invalid flash_ids"},
-		{`{"flash_ids":[[1]]}`, in{}, "invalid flash_ids"},
+		{`{"flash_ids":[[1]]}`, in{}, "invalid flash_ids: a value in it must be a whole number"},
 		{`{"flash_ids":{}}`, in{}, "invalid flash_ids"},
 		{`{"flash_ids":[1.5]}`, in{}, "a value in it must be a whole number"},
 		{`{"flash_ids":[1],"addresses":"x"}`, in{}, "invalid addresses: a value in it must be an address"},
@@ -226,12 +226,16 @@ func TestASpanIsNamedAsItIsSpelt(t *testing.T) {
 	type in struct {
 		Start *catalog.Millis `body:"start_time,startTime"`
 		End   *catalog.Millis `body:"end_time,endTime"`
+		Other *catalog.Moment `body:"time2"`
 	}
 	b := must.Get(compile(reflect.TypeFor[in](), http.MethodPost))(t)
 	for body, want := range map[string][2]string{
-		`{"startTime":2,"endTime":1}`:  {"startTime", "endTime"},
-		`{"start_time":2,"endTime":1}`: {"start_time", "endTime"},
-		`{"startTime":2}`:              {"startTime", "end_time"},
+		`{"startTime":2,"endTime":1}`:                {"startTime", "endTime"},
+		`{"start_time":2,"endTime":1}`:               {"start_time", "endTime"},
+		`{"startTime":2}`:                            {"startTime", "end_time"},
+		`{"startTime":2,"time2":"-1d"}`:              {"startTime", "time2"},
+		`{"startTime":2,"endTime":"","time2":"-1d"}`: {"startTime", "time2"},
+		`{"startTime":2,"endTime":1,"time2":"-1d"}`:  {"startTime", "endTime"},
 	} {
 		req := newRequest(httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)), time.Now())
 		bound := must.Get(b.bind(req))(t)

@@ -83,6 +83,9 @@ func (f *field) bindList(req *request, body map[string]json.RawMessage, at refle
 		if texts, nulls, given, err = entries(raw); err == nil && nulls > 0 && !f.list.set {
 			err = errNullEntry
 		}
+		if errors.Is(err, errEntry) {
+			return f.wrongEntry()
+		}
 		if err != nil {
 			return f.wrong(err)
 		}
@@ -121,7 +124,7 @@ func (f *field) setList(at reflect.Value, texts []string, nulls int) error {
 		}
 		value := reflect.New(at.Type().Elem()).Elem()
 		if err := l.entry(value, text); err != nil {
-			return BadParameter("invalid %s: a value in it must be %s", f.names[0], l.of)
+			return f.wrongEntry()
 		}
 		if l.set {
 			if known[value.Interface()] {
@@ -135,6 +138,11 @@ func (f *field) setList(at reflect.Value, texts []string, nulls int) error {
 	}
 	at.Set(values)
 	return nil
+}
+
+// wrongEntry says what an entry may be.
+func (f *field) wrongEntry() error {
+	return BadParameter("invalid %s: a value in it must be %s", f.names[0], f.list.of)
 }
 
 // split reads the entries of comma-joined texts.
@@ -171,7 +179,7 @@ func entries(raw json.RawMessage) (texts []string, nulls int, given bool, err er
 		}
 		text, err := scalar(member)
 		if err != nil {
-			return nil, 0, false, err
+			return nil, 0, false, errEntry
 		}
 		texts = append(texts, text)
 	}
@@ -181,4 +189,7 @@ func entries(raw json.RawMessage) (texts []string, nulls int, given bool, err er
 // null is what clients send for an id that they could not read.
 const null = "null"
 
-var errNullEntry = errors.New("an entry is null")
+var (
+	errNullEntry = errors.New("an entry is null")
+	errEntry     = errors.New("an entry is no text, number or boolean")
+)

@@ -195,7 +195,7 @@ func compileNested(sf reflect.StructField) (string, setter[json.RawMessage], err
 	}
 	isList := sf.Type.Kind() == reflect.Slice
 	if isList {
-		accepted = "a list" + size.words
+		accepted = "a list" + strings.Replace(size.words, "entries", "objects", 1)
 	}
 	return accepted, func(at reflect.Value, raw json.RawMessage) error {
 		if err := json.Unmarshal(raw, at.Addr().Interface()); err != nil {

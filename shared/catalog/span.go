@@ -21,7 +21,7 @@ func BoundsSpan(name string) (start, end bool) {
 	switch name {
 	case "startTime", "start_time", "start_date", "endTimeFrom":
 		return true, false
-	case "endTime", "end_time", "end_date", "endTimeTo", "time":
+	case "endTime", "end_time", "end_date", "endTimeTo", "time", "time2":
 		return false, true
 	}
 	return false, false

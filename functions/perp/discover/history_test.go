@@ -77,7 +77,7 @@ func TestWhatAWindowHasNotIsNamed(t *testing.T) {
 		`{"time2":"-99999w"}`:                                        "invalid time2: must be an ISO 8601 date",
 		`{"time":"soon"}`:                                            "invalid time: must be a time in milliseconds",
 		`{"startTime":1793000000000,"time":1792000000000}`:           "the end of the time range lies before its start: time, now where it is absent, must not be before startTime",
-		`{"startTime":1793000000000,"time2":"2020-01-01T00:00:00Z"}`: "must not be before startTime",
+		`{"startTime":1793000000000,"time2":"2020-01-01T00:00:00Z"}`: "time2, now where it is absent, must not be before startTime",
 		`{"filters":[{"field":"snapPerpValue","op":"~","val":1}]}`:   "invalid filters[0].op: must be one of",
 	} {
 		w.post(t, history, in).Refused(t, http.StatusBadRequest, want)
