@@ -80,6 +80,13 @@ func (e *Endpoint) Hourly() bool {
 	return len(e.Needs) > 0 && !slices.ContainsFunc(e.Needs, func(d *Dataset) bool { return !d.Hourly })
 }
 
+// SaysSince reports whether answers may carry [HeaderDataSince]: those of the log of events, of which
+// only some is retained, and those that say so of something else.
+func (e *Endpoint) SaysSince() bool {
+	p, ok := ProgramOf(e.Function())
+	return e.Begins || ok && !e.Planned && len(p.Tables[LogTable]) > 0
+}
+
 // checksKeys says that clients check a key by the endpoint, and refuse one that it does not
 // succeed with.
 func (r Route[In, Out]) checksKeys() Route[In, Out] {

@@ -25,7 +25,7 @@ type AccountSummary struct {
 type TraderStatisticsIn struct {
 	Addresses []Address `body:"addresses" required:"true" min:"1" cut:"50"` // accounts: 0x and 40 hexadecimal digits each, in any case; those beyond 50 are left out
 	Period    Days      `body:"period" default:"7"`
-	PnlList   bool      `body:"pnlList"` // true for the profit over time too
+	PnlList   bool      `body:"pnlList"` // true for the profit of the perpetuals over time too
 }
 
 // TraderStatisticsRow is what an account holds, and how it traded in a window. Amounts are
@@ -44,7 +44,7 @@ type TraderStatisticsRow struct {
 	MarginUsage     *string     `json:"marginUsage"`     // margin that the positions use; null where that of a position is not known
 	MarginUsageRate *string     `json:"marginUsageRate"` // marginUsage over perpValue, a decimal string; null where either is not known or perpValue is not positive
 	PerpValue       *string     `json:"perpValue"`       // value of the perpetuals account, unrealized profit included; null while its funds are not known
-	PnlList         *[]PnlPoint `json:"pnlList"`         // profit since the beginning of the window at full hours, of 30 days at most, oldest first, unrealized profit, funding and fees included; null where no value is known, empty unless asked for
+	PnlList         *[]PnlPoint `json:"pnlList"`         // profit of the perpetuals since the beginning of the window at full hours, of 30 days at most, oldest first, unrealized profit, funding and fees included; null where no value is known, empty unless asked for
 	Positions       *int64      `json:"positions"`       // number of completed trades
 	ProfitPositions *int64      `json:"profitPositions"` // number of completed trades with a profit
 	RealizedPnl     *string     `json:"realizedPnl"`     // profit of completed trades

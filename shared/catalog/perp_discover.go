@@ -11,7 +11,7 @@ var (
 	// Lists the tags of many addresses.
 	AddressTags = route[AddressTagsIn, []TraderTags]("POST", "/upgrade/v2/hl/traders/query-addr-tags", PerpDiscover, action("HL_QUERY_ADDR_TAGS"), EnvelopeB).needs(VenueFills).covers().ofVersions()
 	// Finds accounts by filters on their statistics over a window of the past.
-	DiscoverHistory = route[DiscoverHistoryIn, DiscoverPage]("POST", "/upgrade/v2/hl/traders/discover-history", PerpDiscover, action("HL_TRADERS_DISCOVER_HISTORY"), EnvelopeB).needs(VenueFills).covers().ofVersions()
+	DiscoverHistory = route[DiscoverHistoryIn, DiscoverPage]("POST", "/upgrade/v2/hl/traders/discover-history", PerpDiscover, action("HL_TRADERS_DISCOVER_HISTORY"), EnvelopeB).needs(VenueFills).begins().covers().ofVersions()
 )
 
 // Of its memory some hundred columns of a million traders are kept, and what holds two cores, on which
@@ -31,7 +31,7 @@ type DiscoverIn struct {
 	NoCoins    []Coin           `body:"noCoins" max:"500" list:"set"`             // only who traded none of these
 	LimitCoins []Coin           `body:"limitCoins" max:"500" list:"set"`          // only who traded, and nothing but these
 	Selects    []string         `body:"selects" max:"500" maxlen:"64" list:"set"` // fields of the rows; absent for the usual ones
-	LoadPnls   bool             `body:"loadPnls"`                                 // true for the profit over time too
+	LoadPnls   bool             `body:"loadPnls"`                                 // true for pnls too, the profit over time of all of the account, as batch-pnls has it at the hours that are stored
 	LoadTags   bool             `body:"loadTags"`                                 // true for the tags too
 	CountOnly  bool             `body:"countOnly"`                                // true for total alone
 	Lang       string           `body:"lang" default:"en" enum:"en|zh"`           // language of the tags
@@ -128,7 +128,7 @@ type SmartFindIn struct {
 	PageSize int64      `body:"pageSize" default:"20" min:"1" max:"25"` // rows of the answer, 25 at most
 	Period   WindowDays `body:"period" default:"7"`
 	Sort     string     `body:"sort" default:"pnl" enum:"win-rate|account-balance|ROI|pnl|position-count|profit-count|last-operation|avg-holding-period|current-position"` // what they are ordered by, the greatest first
-	PnlList  bool       `body:"pnlList"`                                                                                                                                   // true for the profit over time too
+	PnlList  bool       `body:"pnlList"`                                                                                                                                   // true for the profit of the perpetuals over time too
 }
 
 // SmartTrader is what an account holds, and how it traded in a window, as the table of traders has it;

@@ -31,6 +31,9 @@ func (w *World) Send(t testing.TB, params signature.Params, method, target strin
 		return *refused
 	}
 	answer := w.Invoke(t, event)
+	if e := find(event.HTTPMethod, event.Resource); e != nil && answer.Header[catalog.HeaderDataSince] != "" && !e.SaysSince() {
+		t.Errorf("%s %s sends %s, which the catalog does not say: see begins", event.HTTPMethod, event.Path, catalog.HeaderDataSince)
+	}
 	answer.request = record(&event)
 	return answer
 }

@@ -148,7 +148,7 @@ func partHeaders(e *catalog.Endpoint) Object {
 			"schema":      Object{"type": "string"},
 		}
 	}
-	if p, ok := catalog.ProgramOf(e.Function()); e.Begins || ok && !e.Planned && len(p.Tables[catalog.LogTable]) > 0 {
+	if e.SaysSince() {
 		sent[catalog.HeaderDataSince] = Object{
 			"description": "present where the answer would reach further back than the data is known or retained: since when it goes",
 			"schema":      Object{"type": "string", "format": "date-time"},
