@@ -17,6 +17,10 @@
 // An account is noted before its rows are written. A publication takes in again what was noted within
 // [noted] before the last one; what takes longer to be written is found in the next hour, since who
 // has just changed is hot. Who was stored before any account was noted is noted once.
+//
+// With each version the history of traders (package traderhistory) is made: the files of those hours are
+// replaced in which somebody did something of which more is known by now. Hours of long ago wait, and are
+// looked at some at a time (late.go).
 package traders
 
 import (
