@@ -305,7 +305,7 @@ func TestWhatIsKnownOfLongAgoIsTakenInSomeHoursOfSomeAccountsAtATime(t *testing.
 			c.Objects = objects
 			work, looked := c.Begin(), 0
 			for n := 0; n == 0 || w.isLate(); n++ {
-				w.ms += 20 * 60_000
+				w.ms += 50 * 60_000
 				objects.written, objects.opened = map[string]bool{}, map[string]bool{}
 				if n%5 == 4 {
 					work = c.Begin()
