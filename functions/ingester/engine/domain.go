@@ -70,6 +70,7 @@ type Status struct {
 	Refused     func(since time.Time) []string // what the stores have refused since a time or longer
 	Unpublished []string                       // views whose newest version no store takes
 	Figures     []Figure
+	Parts       map[string]map[string]string // of the domain's own, by name and part: those of /metrics that are no metrics
 }
 
 // SourceStatus is how a source fares.
@@ -100,6 +101,9 @@ func (p *Pipeline[B]) Status() Status {
 	}
 	if p.Figures != nil {
 		s.Figures = p.Figures()
+	}
+	if p.Parts != nil {
+		s.Parts = p.Parts()
 	}
 	return s
 }

@@ -268,6 +268,8 @@ type figures struct {
 	Sources map[string]sourceFigures `json:"sources"`
 	Writer  writerFigures            `json:"writer"`
 	Own     map[string]int64         `json:"own,omitempty"` // figures of the domain's own
+
+	Parts map[string]map[string]string `json:"parts,omitempty"` // see [Status.Parts]
 }
 
 type sourceFigures struct {
@@ -309,6 +311,7 @@ func (r *Runner) figures(now time.Time) figures {
 	if s.Refused != nil {
 		f.Writer.Refused = s.Refused(now)
 	}
+	f.Parts = s.Parts
 	for _, own := range s.Figures {
 		if f.Own == nil {
 			f.Own = map[string]int64{}

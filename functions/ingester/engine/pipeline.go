@@ -70,6 +70,8 @@ type Pipeline[B Batch[B]] struct {
 	// the pipeline. Figures are what it has to report. Both may be nil.
 	Beside  func(context.Context) error
 	Figures func() []Figure
+	// Parts are figures for GET /metrics alone: see [Status.Parts]. Nil has none.
+	Parts func() map[string]map[string]string
 
 	// Retention is for how long rows of logs stay in the table; what of them can be
 	// archived is archived before. The zero value is for ever.

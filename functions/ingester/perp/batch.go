@@ -14,6 +14,10 @@ type Batch struct {
 	// have: an event that seems to be there already may be one that was missing.
 	Past bool
 
+	// Hourly reports that its fills are of an hour that the venue has published some time later, all of it in order:
+	// what is sampled by the clock elsewhere is sampled by their times.
+	Hourly bool
+
 	trades []market.Trade // behind the fills, and those of sources without fills; nil until asked for
 }
 
@@ -29,6 +33,7 @@ func (b *Batch) Merge(later *Batch) {
 	b.Events.Merge(&later.Events)
 	b.Stored = b.Stored || later.Stored
 	b.Past = b.Past || later.Past
+	b.Hourly = b.Hourly || later.Hourly
 	b.trades = nil
 }
 

@@ -52,10 +52,13 @@ type openInterest struct {
 	last  *lastPrices // the last trade of each coin
 
 	history   sampler
+	hour      hourSamples
 	whales    whaleWatch
 	markets   *market.Markets
 	published time.Time
 	view      []openinterest.Coin // as last published, by coin
+
+	covered atomic.Pointer[map[string]string] // which part of the venue's open interest that is, by coin
 }
 
 const (
@@ -157,6 +160,9 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 		p.markets = marketsOf(b.Meta)
 	}
 	for i := range b.Fills {
+		if b.Hourly && p.joined {
+			p.sampleHour(&b.Fills[i])
+		}
 		if !b.Stored { // also before it has joined: after a restart what was not kept of whales comes again
 			p.whales.add(&b.Fills[i], p.positions)
 		}
@@ -180,11 +186,12 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	c.Views = append(p.show(now, settle), p.watch(now, settle)...)
 	c.Held = p.whales.unshown
+	c.Fine, p.hour.rows = p.hour.rows, nil
 	if p.positions.Newest() == 0 {
 		return c
 	}
 	if p.joined {
-		c.Fine = append(p.samples(now), p.sides(now)...)
+		c.Fine = append(append(c.Fine, p.samples(now)...), p.sides(now)...)
 	}
 	if p.joined && (settle || !now.Before(p.published.Add(publishEvery))) {
 		list := []openinterest.Coin{}
@@ -195,6 +202,7 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 		}
 		if p.view == nil || !slices.Equal(list, p.view) {
 			p.view, p.published = list, now
+			p.cover()
 			c.Views = append(c.Views, engine.ViewOf(openinterest.Published, openinterest.View{Time: now.UnixMilli(), Coins: list}))
 		}
 	}
@@ -205,6 +213,32 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	c.Held = c.Held || p.dirty
 	return c
+}
+
+// cover notes which part of the open interest in each coin, and in all for "", the view holds: see [market.Covered].
+func (p *openInterest) cover() {
+	interests, prices, held := map[string]market.Decimal{}, p.marks.prices(), map[string]market.Decimal{}
+	for coin, m := range p.marks {
+		if m.interest.IsPos() {
+			interests[coin] = m.interest
+		}
+	}
+	for i := range p.view {
+		c := &p.view[i]
+		if value, err := market.ParseStored(c.TotalPv); err == nil && interests[c.Coin].IsPos() {
+			held[c.Coin], held[""] = held[c.Coin].Add(value), held[""].Add(value)
+		}
+	}
+	covered := map[string]string{}
+	for coin := range interests {
+		if part, known := market.Covered(held[coin], coin, map[string]market.Decimal{coin: interests[coin]}, prices); known {
+			covered[coin] = market.Text(part)
+		}
+	}
+	if part, known := market.Covered(held[""], "", interests, prices); known {
+		covered["all"] = market.Text(part)
+	}
+	p.covered.Store(&covered)
 }
 
 // whaleEvents calls take with each event of a whale that is new, before it is kept.

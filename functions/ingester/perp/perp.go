@@ -134,6 +134,12 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		}
 		return append(feeds.Figures(), figures...)
 	}
+	p.Parts = func() map[string]map[string]string {
+		if covered := accounts.held.covered.Load(); covered != nil {
+			return map[string]map[string]string{"coverage": *covered}
+		}
+		return nil
+	}
 	p.Sources = c.sources(feeds, hours)
 	if hours != nil {
 		p.Sources = append(p.Sources, hoursSource(hours, feeds))

@@ -198,6 +198,18 @@ func TestOpenInterestIsMarkedWithTheCoinsContextElseTheLastTrade(t *testing.T) {
 	}
 }
 
+// What is shown to operators is what answers say in their header: of each coin, and of all of which the venue says it.
+func TestHowMuchOfTheOpenInterestIsKnown(t *testing.T) {
+	t.Parallel()
+	s := newSet()
+	amount := func(text string) market.Decimal { return must.Get(market.ParseDecimal(text))(t) }
+	applied(t, s, noon, false, market.Events{
+		Contexts: []market.Contexts{{Time: noon.UnixMilli(), Coins: []market.Context{{Coin: "BTC", Mark: amount("100"), Interest: amount("4")}, {Coin: "ETH", Mark: amount("10"), Interest: amount("40")}, {Coin: "SOL", Mark: amount("1")}}}},
+		Fills:    []market.Fill{held(1, "BTC", noon, "99.0", "2.0", market.Buy), held(2, "BTC", noon, "99.0", "1.0", market.Sell), held(1, "SOL", noon, "1.0", "1.0", market.Buy)},
+	})
+	check.Equal(t, map[string]string{"BTC": "0.375", "ETH": "0.0", "all": "0.1875"}, *of[*openInterest](s).covered.Load())
+}
+
 func TestNoHistoryIsMadeOfOpenInterestOfThePast(t *testing.T) {
 	t.Parallel()
 	c := applied(t, newSet(), noon, false, market.Events{Fills: []market.Fill{held(1, "BTC", noon.Add(-behindAfter-time.Second), "99.0", "2.0", market.Buy)}})
@@ -205,6 +217,40 @@ func TestNoHistoryIsMadeOfOpenInterestOfThePast(t *testing.T) {
 		t.Error("the view is missing")
 	}
 	equal(t, "history", series(c, openinterest.Name), []string(nil))
+}
+
+// An hour that the venue publishes late is sampled by the times of its fills, at the prices before each sample.
+func TestTheHistoryOfAnHourIsMadeByTheTimesOfItsFills(t *testing.T) {
+	t.Parallel()
+	s := newSet()
+	now := noon.Add(90 * time.Minute) // the noon of the fills is half a minute into a minute
+	must.Get(s.apply(&Batch{Events: market.Events{Contexts: []market.Contexts{contextsOf(now, "", "BTC", "500", "0.0")}}}, now, nil))(t)
+	must.Get(s.apply(&Batch{Hourly: true, Events: market.Events{Fills: []market.Fill{
+		held(1, "BTC", noon, "100.0", "200.0", market.Buy), held(2, "BTC", noon, "100.0", "200.0", market.Sell),
+		held(3, "ETH", noon.Add(40*time.Second), "10.0", "1.0", market.Buy), // of the next minute: it is not in its sample
+	}}}, now, nil))(t)
+	c := s.changes(now, false)
+	const first = `BTC 1m 12:01:00 {"time":1795262460000,"coin":"BTC","positionCount":2,"longCount":1,"longPv":"20000.0","totalPv":"40000.0","avgPv":"20000.0"}`
+	if rows := series(c, openinterest.Name); len(rows) != len(market.SampleTiers) || rows[0] != first {
+		t.Errorf("the first minute has %q", rows)
+	}
+	must.Get(s.apply(&Batch{Hourly: true, Events: market.Events{Fills: []market.Fill{
+		held(4, "BTC", noon.Add(50*time.Second), "110.0", "1.0", market.Buy), held(5, "BTC", noon.Add(5*time.Minute), "900.0", "1.0", market.Buy),
+	}}}, now, nil))(t)
+	rows := series(s.changes(now, false), openinterest.Name)
+	equal(t, "five minutes later", rows, []string{
+		`BTC 1m 12:05:00 {"time":1795262700000,"coin":"BTC","positionCount":3,"longCount":2,"longPv":"22110.0","totalPv":"44110.0","avgPv":"14703.333333"}`,
+		`BTC 5m 12:05:00 {"time":1795262700000,"coin":"BTC","positionCount":3,"longCount":2,"longPv":"22110.0","totalPv":"44110.0","avgPv":"14703.333333"}`,
+		`ETH 1m 12:05:00 {"time":1795262700000,"coin":"ETH","positionCount":1,"longCount":1,"longPv":"10.0","totalPv":"10.0","avgPv":"10.0"}`,
+		`ETH 5m 12:05:00 {"time":1795262700000,"coin":"ETH","positionCount":1,"longCount":1,"longPv":"10.0","totalPv":"10.0","avgPv":"10.0"}`,
+		`ETH 15m 12:00:00 {"time":1795262700000,"coin":"ETH","positionCount":1,"longCount":1,"longPv":"10.0","totalPv":"10.0","avgPv":"10.0"}`,
+		`ETH 1h 12:00:00 {"time":1795262700000,"coin":"ETH","positionCount":1,"longCount":1,"longPv":"10.0","totalPv":"10.0","avgPv":"10.0"}`,
+		`ETH 4h 12:00:00 {"time":1795262700000,"coin":"ETH","positionCount":1,"longCount":1,"longPv":"10.0","totalPv":"10.0","avgPv":"10.0"}`,
+	})
+	must.Get(s.apply(&Batch{Stored: true, Past: true, Events: market.Events{Fills: []market.Fill{held(6, "BTC", noon.Add(20*time.Minute), "900.0", "1.0", market.Buy)}}}, now, nil))(t)
+	if rows := series(s.changes(now, false), openinterest.Name); len(rows) > 0 {
+		t.Errorf("of what comes late there is %q", rows)
+	}
 }
 
 // TestOpenInterestOfSomeOfTheStoredFillsIsNotShown: only the snapshot, from which the

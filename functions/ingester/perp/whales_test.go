@@ -121,20 +121,35 @@ func TestTheViewOfOpenPositionsHasWhatAccountsSay(t *testing.T) {
 	t.Error("it is not published")
 }
 
-// Samples are taken once in each bucket of each interval.
+// Samples are taken once in each bucket of each interval: by the clock, or by the times of the fills of an hour that
+// the venue published later.
 func TestTheSidesOfWhalesAreSampled(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
-	taken := map[string]int{}
-	for i := range int64(130) {
-		w.at = w.at.Add(50 * time.Second)
-		b := NewBatch()
-		b.Fills = []market.Fill{whaleFill(2, "BTC", w.at.UnixMilli(), 100+i, fmt.Sprintf("%d.0", -40-i), "1.0", market.Sell)}
-		for _, row := range w.next(t, b).Fine {
-			if row.Name == whales.SidesName {
-				taken[row.Interval]++
+	for name, late := range map[string]time.Duration{"as it happens": 0, "with the hour": 90 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatched(t)
+			taken, value := map[string]int{}, map[string]bool{}
+			for i := range int64(130) {
+				w.at = w.at.Add(50 * time.Second)
+				b := NewBatch()
+				b.Hourly = late > 0
+				b.Fills = []market.Fill{whaleFill(2, "BTC", w.at.Add(-late).UnixMilli(), 100+i, fmt.Sprintf("%d.0", -40-i), "1.0", market.Sell)}
+				for _, row := range w.next(t, b).Fine {
+					if row.Name == whales.SidesName {
+						taken[row.Interval]++
+						value[string(row.Body)] = true
+					}
+				}
 			}
-		}
+			want := map[string]int{"10m": 14, "1h": 3, "4h": 2, "1d": 1}
+			if late > 0 { // the first fill begins a minute of which there is no sample
+				want = map[string]int{"10m": 14, "1h": 3, "4h": 1, "1d": 1}
+			}
+			check.Equal(t, want, taken)
+			if len(value) != want["10m"] {
+				t.Errorf("%d samples of %d are different", len(value), want["10m"])
+			}
+		})
 	}
-	check.Equal(t, map[string]int{"10m": 14, "1h": 3, "4h": 2, "1d": 1}, taken)
 }
