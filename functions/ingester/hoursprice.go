@@ -71,6 +71,8 @@ const (
 	unitsBefore     = 2     // of its provisional row
 	unitsOfFunding  = 2.4e6 // of the payments of an hour, at 300,000 open positions
 	bytesOfFill     = 64    // as they are stored, of recorded hours
+	bytesKept       = 1500  // of a fill in the table and two of its indexes
+	perGBKept       = 0.25  // a month
 	hoursOfMonth    = 730
 	bytesOfGigabyte = 1e9
 )
@@ -82,21 +84,27 @@ func printPrice(to io.Writer, region string, size *hyperliquid.HoursSize) error 
 	fmt.Fprintf(to, "%d of %d files are there, %.2f GB; some %.1f million fills, at %d bytes each\n\n", size.Files, 2*size.Hours, gb, fills/1e6, bytesOfFill)
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "US dollars\tonce\ta month of such hours\t\n")
-	month := hoursOfMonth / float64(size.Hours)
+	there := max(float64(size.Files)/2, 1) // hours
 	for _, line := range [...]struct {
 		what string
 		usd  float64
+		live bool // only of what happens from now on
 	}{
-		{"requests", float64(size.Files) * perGet},
-		{"transfer within " + region, 0},
-		{"or to another region of AWS", gb * perGBToRegion},
-		{"or out of AWS", gb * perGBOut},
-		{"writes of fills", fills * unitsOfFill * perWriteUnit},
-		{"reads of those that are provisional", fills * perReadUnit},
-		{"writes of provisional fills, as they happen", fills * unitsBefore * perWriteUnit},
-		{"writes of funding, at 300,000 open positions", float64(size.Hours) * unitsOfFunding * perWriteUnit},
+		{"requests", float64(size.Files) * perGet, false},
+		{"transfer within " + region, 0, false},
+		{"or to another region of AWS", gb * perGBToRegion, false},
+		{"or out of AWS", gb * perGBOut, false},
+		{"writes of fills", fills * unitsOfFill * perWriteUnit, false},
+		{"reads of those that may be provisional", fills * perReadUnit, false},
+		{"writes of provisional fills, as they happen", fills * unitsBefore * perWriteUnit, true},
+		{"writes of funding, at 300,000 open positions", there * unitsOfFunding * perWriteUnit, false},
+		{"keeping the fills, each month from then on", fills * bytesKept / bytesOfGigabyte * perGBKept, false},
 	} {
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t\n", line.what, line.usd, line.usd*month)
+		once := fmt.Sprintf("%.2f", line.usd)
+		if line.live {
+			once = "none"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.2f\t\n", line.what, once, line.usd/there*hoursOfMonth)
 	}
 	return t.Flush()
 }

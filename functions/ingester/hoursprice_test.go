@@ -55,12 +55,13 @@ func TestThePriceOfHoursIsKnownBeforeTheyAreRead(t *testing.T) {
                                     US dollars  once  a month of such hours
                                       requests  0.00                   0.00
                 transfer within ap-northeast-1  0.00                   0.00
-                   or to another region of AWS  0.01                   1.93
-                                 or out of AWS  0.01                   2.44
-                               writes of fills  2.34                 570.31
-           reads of those that are provisional  0.16                  38.02
-   writes of provisional fills, as they happen  1.56                 380.21
-  writes of funding, at 300,000 open positions  4.50                1095.00
+                   or to another region of AWS  0.01                   2.31
+                                 or out of AWS  0.01                   2.93
+                               writes of fills  2.34                 684.38
+        reads of those that may be provisional  0.16                  45.62
+   writes of provisional fills, as they happen  none                 456.25
+  writes of funding, at 300,000 open positions  3.75                1095.00
+    keeping the fills, each month from then on  0.47                 136.88
 `), strings.TrimSpace(strings.ReplaceAll(out.String(), "  \n", "\n")))
 }
 

@@ -189,6 +189,9 @@ func (b *builder) container(stack awscdk.Stack, p place, logs awslogs.ILogGroup)
 	for name, value := range b.domains {
 		env[name] = jsii.String(value)
 	}
+	if b.NodeDir != "" { // who stands by for it, too: public trades would take the place of what it has stored
+		env[catalog.EnvAccounts.Name] = jsii.String(catalog.AccountsOff)
+	}
 	if p.node != "" {
 		env[catalog.EnvNodeDir.Name], env[catalog.EnvOrders.Name] = jsii.String(nodeMount), jsii.String(b.Orders)
 	}

@@ -208,9 +208,12 @@ func (a *arriving) noteLate(ctx context.Context, e *market.Events) error {
 	a.noting.Lock()
 	defer a.noting.Unlock()
 	note := func(name string, at market.Arrival, ms int64) error { return a.late.Add(ctx, name, at, ms) }
-	for _, list := range [...][]market.Fill{e.Fills, e.Provisional} {
-		for i := range list {
-			if err := note(fills.Name, list[i].Arrived.At, list[i].Time); err != nil {
+	if err := a.noteFills(ctx, e.Fills, e.Provisional); err != nil {
+		return err
+	}
+	for i := range e.Fills {
+		if f := &e.Fills[i]; f.Crossed && f.IsTrade() {
+			if err := note(klines.Name, f.Arrived.At, f.Time); err != nil {
 				return err
 			}
 		}
@@ -231,4 +234,23 @@ func (a *arriving) noteLate(ctx context.Context, e *market.Events) error {
 		}
 	}
 	return nil
+}
+
+// noteFills notes how far back the late ones among fills lie. The caller holds noting.
+func (a *arriving) noteFills(ctx context.Context, lists ...[]market.Fill) error {
+	for _, list := range lists {
+		for i := range list {
+			if err := a.late.Add(ctx, fills.Name, list[i].Arrived.At, list[i].Time); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noteHour notes how far back the fills of an hour lie that are new: their trades lie too far back for who asks for these.
+func (a *arriving) noteHour(ctx context.Context, list []market.Fill) error {
+	a.noting.Lock()
+	defer a.noting.Unlock()
+	return a.noteFills(ctx, list)
 }

@@ -137,11 +137,11 @@ func (fs *userFills) add(e *market.Events) {
 	}
 }
 
-// confirm puts fills in the place of provisional ones that are kept. They are not published again.
-func (fs *userFills) confirm(list []market.Fill) {
+// replace puts fills in the place of provisional ones that are kept. They are not published again.
+func (fs *userFills) replace(list []market.Fill) {
 	for i := range list {
 		if l, ok := fs.cache.get(list[i].Address); ok && !l.keysOnly {
-			l.confirm(&list[i])
+			l.replace(&list[i])
 			fs.cache.changed(list[i].Address)
 		}
 	}
@@ -215,8 +215,8 @@ func (l *fillList) add(f *market.Fill) (listedFill, bool) {
 	return one, true
 }
 
-// confirm puts a fill in the place of the provisional one.
-func (l *fillList) confirm(f *market.Fill) {
+// replace puts a fill in the place of the provisional one.
+func (l *fillList) replace(f *market.Fill) {
 	key := keyOf(f)
 	if i := slices.IndexFunc(l.fills, func(one listedFill) bool { return one.key == key }); i >= 0 {
 		one := &l.fills[i]

@@ -42,6 +42,16 @@ func (ff *fillFeed) consumeLate(e *market.Events, beforeStart bool) {
 	}
 }
 
+// consumeHour publishes what only an hour of the venue has, to whoever follows it by now: nobody knew of it before.
+func (ff *fillFeed) consumeHour(e *market.Events) {
+	for i := range e.Fills {
+		f := &e.Fills[i]
+		if topic := ff.topicName(f.Address); ff.hub.Watched(topic) && ff.seen.add(keyOf(f), fillsSeen) {
+			ff.hub.PublishLate(topic, append(appendFill(inAddressFeed(), f), '}'), ff.Now(), int64(f.Arrived.At))
+		}
+	}
+}
+
 func (ff *fillFeed) replayed(ctx context.Context, address string, from time.Time) iter.Seq2[replayed, error] {
 	return replayedOf(fills.Since(ctx, ff.Log, address, from), ff.replay)
 }

@@ -301,7 +301,7 @@ func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 			f.awaitConnections(ctx)
 		}
 		f.publish(&d.Events)
-		if err := f.noteLate(ctx, &d.Events); err != nil {
+		if err := f.noteLate(ctx, func() error { return f.arriving.noteLate(ctx, &d.Events) }); err != nil {
 			return err
 		}
 		d.Events.BBOs = nil
@@ -312,11 +312,11 @@ func (f *Feeds) Tap(next hyperliquid.Sink, positions bool) hyperliquid.Sink {
 	}
 }
 
-// noteLate notes how far back late events lie, for those who resume. It tries until ctx ends:
+// noteLate has noted how far back late events lie, for those who resume. It tries until ctx ends:
 // what is stored before that is noted may never be found.
-func (f *Feeds) noteLate(ctx context.Context, e *market.Events) error {
+func (f *Feeds) noteLate(ctx context.Context, note func() error) error {
 	for try := 0; ; try++ {
-		err := f.arriving.noteLate(ctx, e)
+		err := note()
 		if err == nil || ctx.Err() != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package feeds
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"quotary/shared/data/fills"
 	"quotary/shared/market"
@@ -12,9 +11,15 @@ import (
 
 // Hour takes events of an hour that the venue has published an hour or two late, before they are stored. Most of its
 // fills were there as provisional ones: these keep their places, and are not published again. What only
-// the hour has arrives now, as late. It tries until ctx ends.
-func (f *Feeds) Hour(ctx context.Context, e *market.Events) error {
+// the hour has arrives now, as late, for all who follow it; of an old hour nothing does. It tries until ctx ends.
+func (f *Feeds) Hour(ctx context.Context, e *market.Events, old bool) error {
 	if len(e.Fills) == 0 {
+		return nil
+	}
+	if old {
+		f.arriving.mu.Lock()
+		defer f.arriving.mu.Unlock()
+		f.userFills.replace(e.Fills)
 		return nil
 	}
 	f.awaitConnections(ctx)
@@ -22,8 +27,8 @@ func (f *Feeds) Hour(ctx context.Context, e *market.Events) error {
 	if err != nil {
 		return err
 	}
-	f.confirm(e, stored)
-	return f.noteLate(ctx, &market.Events{Fills: e.Fills})
+	late := f.place(e, stored)
+	return f.noteLate(ctx, func() error { return f.arriving.noteHour(ctx, late) })
 }
 
 func (f *Feeds) storedFills(ctx context.Context, list []market.Fill) ([]store.StoredArrival, error) {
@@ -39,8 +44,8 @@ func (f *Feeds) storedFills(ctx context.Context, list []market.Fill) ([]store.St
 	}
 }
 
-// confirm gives the fills of an hour their places, and publishes those that are new.
-func (f *Feeds) confirm(e *market.Events, stored []store.StoredArrival) {
+// place gives the fills of an hour their places, and publishes and returns those that are new.
+func (f *Feeds) place(e *market.Events, stored []store.StoredArrival) []market.Fill {
 	f.arriving.mu.Lock()
 	defer f.arriving.mu.Unlock()
 	var late market.Events
@@ -55,7 +60,14 @@ func (f *Feeds) confirm(e *market.Events, stored []store.StoredArrival) {
 			late.Fills = append(late.Fills, *one)
 		}
 	}
-	f.userFills.confirm(e.Fills)
+	f.userFills.replace(e.Fills)
 	f.keepLate(&late)
-	f.publishLate(between(&late, f.connectedSince.Load(), math.MaxInt64), false)
+	for _, c := range f.late {
+		if all, ok := c.(*fillFeed); ok {
+			all.consumeHour(&late)
+		} else {
+			c.consumeLate(&late, false)
+		}
+	}
+	return late.Fills
 }

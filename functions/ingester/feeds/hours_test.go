@@ -63,8 +63,9 @@ func TestPublicTradesAreFillsAtOnceAndComeOnce(t *testing.T) {
 	between := w.cursors["one"][len(w.cursors["one"])-1]
 	w.mu.Unlock()
 
+	follow("two", channel.Resume{}) // later than what the hour tells of, which nobody knew then
 	hour := market.Events{Fills: []market.Fill{fill(1, at, "BTC"), fill(2, at.Add(time.Millisecond), "BTC"), fill(3, at.Add(2*time.Millisecond), "ETH")}}
-	must.Do(t, f.Hour(t.Context(), &hour))
+	must.Do(t, f.Hour(t.Context(), &hour, false))
 	storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, hour.Fills...)
 	f.arriving.stored(&hour)
 	w.eventually("what only the hour has is sent", func() bool { return len(w.tids("one")) == 3 })
@@ -72,6 +73,7 @@ func TestPublicTradesAreFillsAtOnceAndComeOnce(t *testing.T) {
 		t.Errorf("it is sent as %s", last)
 	}
 	wants(t, w.sent("venue", 4)[3], `"tid":3`)
+	w.eventually("to who came later too", func() bool { return slices.Equal(w.tids("two"), []int64{3}) })
 
 	w.connect("later", channel.FeedChannels) // a snapshot has what is known now
 	w.subscribe("later", ofAlice[0])

@@ -67,7 +67,7 @@ func (f *Feeds) Past(ctx context.Context, e *market.Events, until int64) {
 	f.publishLate(between(&late, since, until), true)
 	f.publishLate(between(&late, max(since, until+1), math.MaxInt64), false)
 	f.arriving.mu.Unlock()
-	if err := f.noteLate(ctx, e); err != nil {
+	if err := f.noteLate(ctx, func() error { return f.arriving.noteLate(ctx, e) }); err != nil {
 		f.Logger.Warn("it is not noted that events are late", "error", err.Error()) // ctx has ended
 	}
 }

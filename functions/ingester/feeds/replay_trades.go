@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"quotary/shared/data/fills"
 	"quotary/shared/data/klines"
 	"quotary/shared/market"
 )
@@ -21,7 +20,7 @@ type sharedTrades struct {
 // tradesFrom is to what the beginning of a read is rounded, so that it serves others.
 const tradesFrom = 10 * time.Minute
 
-func (ts *trades) datasets() []string { return []string{fills.Name, klines.Name} }
+func (ts *trades) datasets() []string { return []string{klines.Name} }
 
 func (ts *trades) replayed(ctx context.Context, coin string, from time.Time) iter.Seq2[replayed, error] {
 	list, err := ts.readShared(ctx, coin, from)

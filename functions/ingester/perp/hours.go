@@ -65,8 +65,8 @@ func hoursSource(h *hyperliquid.Hours, feeds *Feeds) engine.Source[*Batch] {
 				for i := range d.Events.Fills { // a provisional one may be there, with the place at which it arrived
 					d.Events.Fills[i].Arrived.Again = true
 				}
-				if feeds != nil && !d.Old && !d.Late {
-					if err := feeds.Hour(ctx, &d.Events); err != nil {
+				if feeds != nil {
+					if err := feeds.Hour(ctx, &d.Events, d.Old || d.Late); err != nil {
 						return err
 					}
 				}

@@ -185,7 +185,8 @@ func TestHoursGiveTheRowsOfANodesFiles(t *testing.T) {
 	trades := market.AppendTrades(nil, wrote.Fills)
 	live := func(h *hyperliquid.Hours) engine.Source[*Batch] {
 		return engine.Source[*Batch]{Name: "hyperliquid", NoCheckpoint: true, Stats: new(source.Stats), Follow: func(ctx context.Context, _ engine.Position, sink engine.Sink[*Batch]) error {
-			if err := withProvisional(h, toBatches(sink, false))(ctx, hyperliquid.Delivery{Events: market.Events{Trades: trades}}); err != nil {
+			to := Config{Stores: public, Logger: quiet}.withProvisional(h, toBatches(sink, false))
+			if err := to(ctx, hyperliquid.Delivery{Events: market.Events{Trades: trades}}); err != nil {
 				return err
 			}
 			<-ctx.Done()

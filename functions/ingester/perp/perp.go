@@ -79,8 +79,8 @@ type Feeds struct {
 	// Past looks at what was missed before the term, up to a time (ms): from then on it
 	// comes through Tap.
 	Past func(ctx context.Context, e *market.Events, until int64)
-	// Hour looks at an hour of the venue before it is stored.
-	Hour    func(ctx context.Context, e *market.Events) error
+	// Hour looks at an hour of the venue before it is stored, which may be one of long ago.
+	Hour    func(ctx context.Context, e *market.Events, old bool) error
 	Applied func(e *market.Events, f *Folded) // called behind the projections
 	Run     func(context.Context) error
 	Figures func() []engine.Figure

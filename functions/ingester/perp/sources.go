@@ -37,7 +37,7 @@ func (c Config) sources(feeds *Feeds, hours *hyperliquid.Hours) []engine.Source[
 		follow := tapped(feeds, public.Follow)
 		if c.Provisional {
 			follow = func(ctx context.Context, sink hyperliquid.Sink) error {
-				return public.Follow(ctx, withProvisional(hours, tap(feeds, sink)))
+				return public.Follow(ctx, c.withProvisional(hours, tap(feeds, sink)))
 			}
 		}
 		s := live("hyperliquid", public.Stats, follow)
@@ -153,20 +153,6 @@ func tap(feeds *Feeds, sink hyperliquid.Sink) hyperliquid.Sink {
 		return sink
 	}
 	return feeds.Tap(sink, false)
-}
-
-// withProvisional adds to public trades the fills of their accounts, but to those that an hour of the venue has
-// brought, or may have: a provisional fill must not take its place. Hours are nil where none are read.
-func withProvisional(hours *hyperliquid.Hours, sink hyperliquid.Sink) hyperliquid.Sink {
-	return func(ctx context.Context, d hyperliquid.Delivery) error {
-		trades := d.Events.Trades
-		if hours != nil {
-			since := hours.Awaited(time.Now())
-			trades = slices.DeleteFunc(slices.Clone(trades), func(t market.Trade) bool { return t.Time < since.UnixMilli() })
-		}
-		d.Events.Provisional = market.AppendProvisional(nil, trades)
-		return sink(ctx, d)
-	}
 }
 
 // stream is the sources of a node's files: of what happens now, which is shown to the

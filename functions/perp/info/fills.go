@@ -37,7 +37,7 @@ func (i *info) userFillsByTime(ctx context.Context, in *catalog.InfoIn) (json.Ra
 // twapFills returns the newest fills that the TWAPs of an account have made, newest first.
 func (i *info) twapFills(ctx context.Context, in *catalog.InfoIn) (json.RawMessage, error) {
 	list := []catalog.InfoTwapFill{}
-	for f, err := range fills.Newest(ctx, i.log, string(*in.User), "", twapDepth) {
+	for f, err := range fills.Confirmed(fills.Newest(ctx, i.log, string(*in.User), "", 0), twapDepth) {
 		if err != nil {
 			return nil, err
 		}

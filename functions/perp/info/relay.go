@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"strconv"
 	"time"
 
@@ -64,14 +65,31 @@ func (i *info) completed(ctx context.Context, kind *catalog.Variant, in *catalog
 	switch {
 	case err != nil:
 		return answer, nil //nolint:nilerr // which is what is known without
-	case provisional: // the venue lists the same fills, and those that are no trades
+	case provisional && reachesAsFar(said, answer): // the venue lists the same fills, and those that are no trades
 		return said, nil
+	case provisional:
+		return answer, nil
 	}
 	return fill(answer, said), nil
 }
 
 // weighsFills is what the venue counts the fills of an account by, of which it lists as many as this service.
 const weighsFills = weighsUsual + maxFills/20
+
+// reachesAsFar reports whether what the venue says of the fills of an account begins as early as an answer: it keeps some
+// thousands of each account.
+func reachesAsFar(said, answer json.RawMessage) bool {
+	oldest := func(list json.RawMessage) int64 {
+		var fills []struct {
+			Time int64 `json:"time"`
+		}
+		if json.Unmarshal(list, &fills) != nil || len(fills) == 0 {
+			return math.MaxInt64
+		}
+		return min(fills[0].Time, fills[len(fills)-1].Time)
+	}
+	return oldest(said) <= oldest(answer)
+}
 
 // hasProvisional reports whether fills are listed that are known by their public trades alone: each other one has
 // the number of its order.

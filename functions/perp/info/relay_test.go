@@ -287,11 +287,20 @@ func TestTheVenueIsAskedForFillsThatAreProvisional(t *testing.T) {
 		}
 	}
 	w.put(t, market.AppendProvisional(nil, []market.Trade{trade})...)
-	told := `[{"coin":"BTC","oid":9001}]`
+	told := fmt.Sprintf(`[{"coin":"BTC","oid":9001,"time":%d}]`, start)
 	v.answers(func(rw http.ResponseWriter, r *http.Request) { fmt.Fprint(rw, told) })
 	for _, question := range ask {
 		check.Equal(t, string(w.ask(t, question).Body), `{"code":"0","msg":"success","data":`+told+`}`)
 		check.Equal(t, string(w.askVenue(t, question).Body), told)
+	}
+	told = fmt.Sprintf(`[{"coin":"BTC","oid":9001,"time":%d}]`, start+1) // it keeps no more
+	later := newWorldWith(t, v.URL, 1_000_000)
+	later.put(t, one(0))
+	later.put(t, market.AppendProvisional(nil, []market.Trade{trade})...)
+	for kind, question := range ask {
+		if body := string(later.ask(t, question).Body); !strings.Contains(body, `"oid":9000`) {
+			t.Errorf("%s has what the venue keeps, and not what is stored: %s", kind, body)
+		}
 	}
 	alone := newWorldWith(t, "", 0)
 	alone.put(t, one(0))

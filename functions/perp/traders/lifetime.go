@@ -128,7 +128,7 @@ func (r *reader) completed(ctx context.Context, t *market.CompletedTrade) (*life
 // the fill of a trade id closed, or for 0 of the last one.
 func (r *reader) fillsOf(ctx context.Context, address, coin string, from, to time.Time, closedBy int64) ([]market.Fill, error) {
 	var list []market.Fill
-	for f, err := range fills.Confirmed(fills.NewestOfCoin(ctx, r.log, address, coin, from, to, maxSteps)) {
+	for f, err := range fills.NewestOfCoin(ctx, r.log, address, coin, from, to, maxSteps) {
 		if err != nil {
 			return nil, err
 		}

@@ -1,5 +1,5 @@
-// Package fills is the log of fills: one immutable row for each account's side of
-// each execution, found by account, by account and coin, by order, by TWAP and by
+// Package fills is the log of fills: one row for each account's side of
+// each execution, which replaces a provisional one and never changes again, found by account, by account and coin, by order, by TWAP and by
 // builder.
 package fills
 
@@ -107,10 +107,10 @@ func Window(ctx context.Context, l *store.Log, address string, from, to time.Tim
 	return log.Read(ctx, l, dataset.Query{Subject: address, From: from, To: to})
 }
 
-// NewestOfCoin returns the fills of an account in a coin between two times, both
+// NewestOfCoin returns the confirmed fills of an account in a coin between two times, both
 // inclusive and open when zero, newest first, at most limit of them.
 func NewestOfCoin(ctx context.Context, l *store.Log, address, coin string, from, to time.Time, limit int) iter.Seq2[market.Fill, error] {
-	return log.Read(ctx, l, dataset.Query{Subject: ofCoin(address, coin), Index: store.A, From: from, To: to, Newest: true, Limit: limit})
+	return Confirmed(log.Read(ctx, l, dataset.Query{Subject: ofCoin(address, coin), Index: store.A, From: from, To: to, Newest: true, Expect: limit}), limit)
 }
 
 // ByOrder returns the fills of an order from a time on, or all for the zero time, in
@@ -131,11 +131,15 @@ func ByBuilder(ctx context.Context, l *store.Log, builder string, to time.Time, 
 	return log.Read(ctx, l, dataset.Query{Subject: builder, Index: store.D, To: to, Newest: true, Expect: expect})
 }
 
-// Confirmed are those of fills that are not provisional.
-func Confirmed(list iter.Seq2[market.Fill, error]) iter.Seq2[market.Fill, error] {
+// Confirmed are those of fills that are not provisional, at most limit of them.
+func Confirmed(list iter.Seq2[market.Fill, error], limit int) iter.Seq2[market.Fill, error] {
 	return func(yield func(market.Fill, error) bool) {
+		n := 0
 		for f, err := range list {
-			if (err != nil || !f.Provisional) && !yield(f, err) {
+			if err == nil && f.Provisional {
+				continue
+			}
+			if n++; !yield(f, err) || n == limit {
 				return
 			}
 		}

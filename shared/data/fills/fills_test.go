@@ -105,7 +105,7 @@ func TestAFillTakesThePlaceOfTheProvisionalOne(t *testing.T) {
 	if diff := cmp.Diff(list, read(Newest(ctx, log, whole.Address, "BTC", 0))); diff != "" {
 		t.Errorf("the provisional one (-put +read):\n%s", diff)
 	}
-	if got := slices.Concat(read(ByOrder(ctx, log, 0, time.Time{})), read(Confirmed(Newest(ctx, log, whole.Address, "", 0)))); len(got) != 0 {
+	if got := slices.Concat(read(ByOrder(ctx, log, 0, time.Time{})), read(Confirmed(Newest(ctx, log, whole.Address, "", 0), 9))); len(got) != 0 {
 		t.Errorf("it is found by an order, or as confirmed: %+v", got)
 	}
 	other := whole

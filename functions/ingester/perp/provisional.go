@@ -1,0 +1,58 @@
+package perp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"quotary/functions/ingester/source/hyperliquid"
+	"quotary/shared/data/fills"
+	"quotary/shared/market"
+)
+
+const (
+	// justTraded is how old a trade is at most that nobody else can have stored.
+	justTraded = time.Minute
+	// lookWithin is how long live trades wait until it is known which of the older ones are stored.
+	lookWithin = 5 * time.Second
+)
+
+// withProvisional adds to public trades the fills of their accounts, but to those that are stored, and those that an
+// hour of the venue has brought or may have: a provisional fill takes nobody's place. Hours are nil where none are read.
+func (c Config) withProvisional(hours *hyperliquid.Hours, sink hyperliquid.Sink) hyperliquid.Sink {
+	return func(ctx context.Context, d hyperliquid.Delivery) error {
+		now := time.Now()
+		trades := d.Events.Trades
+		if hours != nil {
+			trades = since(trades, hours.Awaited(now))
+		}
+		list := market.AppendProvisional(nil, trades)
+		old := slices.ContainsFunc(list, func(f market.Fill) bool { return now.Sub(f.When()) > justTraded })
+		if old { // the venue is asked for the last trades of each coin when a connection begins
+			list = c.notStored(ctx, list, now)
+		}
+		d.Events.Provisional = list
+		return sink(ctx, d)
+	}
+}
+
+func since(trades []market.Trade, from time.Time) []market.Trade {
+	return slices.DeleteFunc(slices.Clone(trades), func(t market.Trade) bool { return t.Time < from.UnixMilli() })
+}
+
+// notStored leaves out of fills those that are stored and, where that cannot be found out, all that may be.
+func (c Config) notStored(ctx context.Context, list []market.Fill, now time.Time) []market.Fill {
+	looking, done := context.WithTimeout(ctx, lookWithin)
+	defer done()
+	stored, err := fills.Arrivals(looking, c.Stores.Log, list)
+	if err != nil && ctx.Err() == nil {
+		c.Logger.Warn("cannot look which trades are stored as fills: older ones are left out", "error", err.Error())
+	}
+	fresh := list[:0]
+	for i := range list {
+		if err == nil && !stored[i].Stored || err != nil && now.Sub(list[i].When()) <= justTraded {
+			fresh = append(fresh, list[i])
+		}
+	}
+	return fresh
+}
