@@ -123,7 +123,7 @@ var Groups = []Group{
 	{"completed positions", "Completed trades, which are folded from fills and funding payments; in the period in which they were closed. Their pnl is closedPnl, without fees and funding"},
 	{"fills", "Fills of perpetuals and of spot markets, without what is no trade"},
 	{"perp fills", "Fills of perpetuals"},
-	{"all orders", "Statuses of orders, from when on they are kept"},
+	{"all orders", "Statuses of orders as they come: of what a node wrote while nobody read, those of an account count that come before newer ones of it, so that there may be fewer than filled orders"},
 	{"filled orders", "Statuses of orders, from when on they are kept"},
 	{"builders", "Fills of accounts that name the address as their builder; of each account those of its first 50 builders"},
 	{"liquidation", "Fills of perpetuals that liquidated or deleveraged the account"},

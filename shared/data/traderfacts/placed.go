@@ -12,9 +12,10 @@ import (
 // Placed counts the orders that an account placed, whatever became of them, since statuses of orders
 // are read. It has a row of its own, as what places orders all the time may never trade.
 //
-// Statuses come in the order in which they came about, so that what was counted is known by the time
-// of the newest order, and by the ids of those of that millisecond. A status that comes behind it, of
-// an order that was placed before, counts no more.
+// Statuses of now come in the order in which they came about, so that what was counted is known by the
+// time of the newest order, and by the ids of those of that millisecond. A status that comes behind it, of
+// an order that was placed before, counts no more: nor do orders of a past that is read beside, from
+// when on the account has placed one now.
 type Placed struct {
 	market.OrderTimes
 	Newest []int64 // ids of the orders that were placed at Last, in order
