@@ -75,7 +75,7 @@ func TestTradersAreFoundByTheirOtherVenues(t *testing.T) {
 	w := published(t, 60)
 	fields := []string{"dexNames", "dexCount"}
 	w.post(t, discover, body{
-		"pageSize": 3, "sort": body{"field": "dexCount"}, "selects": fields, "filters": []body{{"field": "dexNames", "val2": "Venue B"}, {"field": "dexCount", "op": ">=", "val": 1}},
+		"pageSize": 3, "sort": body{"field": "dexCount"}, "selects": fields, "filters": []body{{"field": "dexNames", "val2": "Venue B"}, {"field": "dexCount", "op": ">=", "val": "1"}},
 	}).Golden(t, "discover-venues")
 	for filter, want := range map[string][3]int64{ // of the 60, of whom it is not known of 15
 		`{"field":"dexNames","op":"exist"}`:                 {45, 15, 0},
