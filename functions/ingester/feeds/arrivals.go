@@ -32,6 +32,7 @@ type arriving struct {
 	recentFilled  recent[market.OrderStatus]
 	recentLedgers recent[market.Ledger]
 	recentTrades  recent[market.Trade]
+	recentHour    recent[market.Fill] // of hours of the venue: whoever reads the stores may still find provisional ones
 
 	storing map[market.Arrival]bool // what is not stored yet
 	order   []market.Arrival        // the same in order, with some that is

@@ -164,9 +164,11 @@ func (fs *userFills) prune() {
 // recentOf lists the recent fills of an account. The caller holds fs.mu.
 func (fs *userFills) recentOf(address string) *fillList {
 	l := &fillList{known: map[fillKey]bool{}, since: fs.freshSince}
-	for i := range fs.arriving.recentFills.list {
-		if f := &fs.arriving.recentFills.list[i].one; f.Address == address {
-			l.add(f)
+	for _, list := range [...][]received[market.Fill]{fs.arriving.recentHour.list, fs.arriving.recentFills.list} {
+		for i := range list { // those of hours first: they are whole
+			if f := &list[i].one; f.Address == address {
+				l.add(f)
+			}
 		}
 	}
 	return l

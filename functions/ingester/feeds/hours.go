@@ -19,7 +19,7 @@ func (f *Feeds) Hour(ctx context.Context, e *market.Events, old bool) error {
 	if old {
 		f.arriving.mu.Lock()
 		defer f.arriving.mu.Unlock()
-		f.userFills.replace(e.Fills)
+		f.replace(e.Fills)
 		return nil
 	}
 	f.awaitConnections(ctx)
@@ -60,7 +60,7 @@ func (f *Feeds) place(e *market.Events, stored []store.StoredArrival) []market.F
 			late.Fills = append(late.Fills, *one)
 		}
 	}
-	f.userFills.replace(e.Fills)
+	f.replace(e.Fills)
 	f.keepLate(&late)
 	for _, c := range f.late {
 		if all, ok := c.(*fillFeed); ok {
@@ -70,4 +70,15 @@ func (f *Feeds) place(e *market.Events, stored []store.StoredArrival) []market.F
 		}
 	}
 	return late.Fills
+}
+
+// replace puts the fills of an hour in the place of provisional ones that are kept, or are being read. The caller holds
+// the lock of arriving.
+func (f *Feeds) replace(list []market.Fill) {
+	now := f.Now()
+	f.arriving.recentHour.forget(now)
+	for i := range list {
+		f.arriving.recentHour.add(now, list[i])
+	}
+	f.userFills.replace(list)
 }

@@ -102,3 +102,22 @@ func TestPublicTradesAreFillsAtOnceAndComeOnce(t *testing.T) {
 		}
 	}
 }
+
+// Until an hour is stored the stores have provisional fills, which are not kept for who asks for them then.
+func TestAListThatIsReadWhileItsHourIsStoredIsWhole(t *testing.T) {
+	t.Parallel()
+	for name, old := range map[string]bool{"an hour of now": false, "one of long ago": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			f, _ := w.run()
+			w.caughtUp(f)
+			one := fill(1, time.Now().Add(-time.Hour), "BTC")
+			storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, market.AppendProvisional(nil, []market.Trade{publicly(t, one)})...)
+			must.Do(t, f.Hour(t.Context(), &market.Events{Fills: []market.Fill{one}}, old))
+			w.connect("one", channel.FeedChannels)
+			w.subscribe("one", ofAlice[0])
+			wants(t, w.sent("one", 2)[1], `"fills":[{"coin":"BTC"`, `"oid":1001`, `]`)
+		})
+	}
+}
