@@ -42,15 +42,16 @@ func TestWhatThisDeploymentHasNoSourceOfIsRefused(t *testing.T) {
 		user   = `"user":"0x1000000000000000000000000000000000000001"`
 		fills  = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes"
 		traded = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node, public trades or the hours that the venue publishes"
+		events = "liquidations and funding of Hyperliquid as they happen are not configured in this deployment: they take the files of a node"
 		orders = "the subscription is refused: orders of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node"
 	)
 	w := open(t)
 	apitest.Deliver(t, w.views, catalog.VenueTrades)
 	p := w.connect(w.SubKey, channel.FeedChannels)
 	for of, want := range map[string]string{
-		`"type":"liquidations"`: fills, `"type":"whaleEvents","coin":"BTC"`: fills, `"type":"userFills",` + user: traded, `"type":"orderUpdates",` + user: orders,
-		`"type":"userEvents",` + user:   traded + "; funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes",
-		`"type":"userFundings",` + user: "the subscription is refused: funding payments of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes",
+		`"type":"liquidations"`: "the subscription is refused: " + events, `"type":"whaleEvents","coin":"BTC"`: fills, `"type":"userFills",` + user: traded, `"type":"orderUpdates",` + user: orders,
+		`"type":"userEvents",` + user:   traded + "; " + events,
+		`"type":"userFundings",` + user: "the subscription is refused: " + events,
 	} {
 		p.errs(subscribeTo("{"+of+"}"), want)
 	}

@@ -110,7 +110,7 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 		return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: stats, Read: read, Coins: coins, Log: c.log(stream, stats)}
 	}
 	for _, stream := range hyperliquid.Streams {
-		sources = append(sources, c.stream(stream, "node", files(stream, nil), feeds, catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueTrades)...)
+		sources = append(sources, c.stream(stream, "node", files(stream, nil), feeds, catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueAccountEvents, catalog.VenueTrades)...)
 	}
 	for _, stream := range hyperliquid.OrderStreams {
 		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadOrders), feeds, catalog.VenueOrders)...)
@@ -118,7 +118,7 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 	// What funding was paid, for which the public API is asked too, with its past; and
 	// what moved on ledgers.
 	for _, stream := range hyperliquid.LedgerStreams {
-		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers, catalog.VenuePayments)...)
+		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadMisc), feeds, catalog.VenueLedgers, catalog.VenuePayments, catalog.VenueAccountEvents)...)
 	}
 	// It writes few of these, and none where it does not write fills.
 	for _, stream := range hyperliquid.TwapStreams {

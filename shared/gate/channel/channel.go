@@ -59,7 +59,8 @@ type Channel struct {
 
 var (
 	fills  = []*catalog.Dataset{catalog.VenueAccountTrades} // of accounts, as they happen
-	whole  = []*catalog.Dataset{catalog.VenueFills}         // with whom they liquidated, and how positions changed
+	events = []*catalog.Dataset{catalog.VenueAccountEvents}
+	whole  = []*catalog.Dataset{catalog.VenueFills} // with whom they liquidated, and how positions changed
 	orders = []*catalog.Dataset{catalog.VenueOrders}
 )
 
@@ -76,9 +77,9 @@ var Channels = []Channel{
 	{Name: AllMids, members: []member{dex}},
 	{Name: ActiveAssetCtx, members: []member{coin}},
 	{Name: OrderUpdates, Account: true, members: []member{user}, Needs: orders},
-	{Name: UserEvents, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenueAccountTrades, catalog.VenuePayments}},
-	{Name: UserFundings, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenuePayments}},
-	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint, Needs: whole},
+	{Name: UserEvents, Account: true, members: []member{user}, Needs: []*catalog.Dataset{catalog.VenueAccountTrades, catalog.VenueAccountEvents}},
+	{Name: UserFundings, Account: true, members: []member{user}, Needs: events},
+	{Name: Liquidations, events: true, members: []member{anyPerpetual, minValue}, Shows: catalog.TopLiquidations.Endpoint, Needs: events},
 	{Name: WhaleEvents, events: true, members: []member{anyPerpetual}, Shows: catalog.WhaleEvents.Endpoint, Needs: whole},
 }
 
