@@ -95,6 +95,7 @@ func (a *arriving) arrive(e *market.Events, since int64) (fresh, late market.Eve
 	a.recentFilled.forget(now)
 	a.recentLedgers.forget(now)
 	a.recentTrades.forget(now)
+	a.recentHour.forget(now)
 	fresh = *e
 	fresh.Fills, fresh.Provisional, fresh.Orders, fresh.Ledgers = nil, nil, nil, nil
 	for _, pass := range [...]struct {

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"time"
 
-	"quotary/shared/data/openinterest"
 	"quotary/shared/market"
 	"quotary/shared/store"
 )
@@ -40,29 +39,18 @@ func (p *openInterest) sampleHour(f *market.Fill) {
 // takeSamples samples what stands at a time.
 func (p *openInterest) takeSamples(at time.Time) {
 	h := &p.hour
-	for _, coin := range p.positions.Coins() {
-		px, ok := h.prices[coin]
-		if !ok {
-			if px, ok = p.price(coin); !ok {
-				continue
-			}
+	h.rows = p.samplesAt(h.rows, at, func(coin string) (market.Decimal, bool) {
+		if px, ok := h.prices[coin]; ok {
+			return px, true
 		}
-		open := p.positions.OpenInterest(coin)
-		c, ok := openinterest.NewCoin(coin, open, px, 0)
-		if !ok {
-			continue
-		}
-		sample := c.Sample(at.UnixMilli(), open.Longs)
-		h.rows = p.history.add(h.rows, coin, at, func(i market.Interval, start int64) store.SeriesRow {
-			return openinterest.Row(i, start, &sample)
-		})
-	}
+		return p.price(coin)
+	})
 	if p.markets == nil {
 		return
 	}
-	h.rows = append(h.rows, p.whales.samples(at, func() market.WhaleSides {
+	h.rows = append(h.rows, p.sidesAt(at, func() market.Marks {
 		prices := p.marks.prices()
 		maps.Copy(prices, h.prices)
-		return p.positions.Table(at.UnixMilli()).Mark(p.markets, prices).Whales("")
+		return prices
 	})...)
 }

@@ -196,7 +196,7 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	if p.joined && (settle || !now.Before(p.published.Add(publishEvery))) {
 		list := []openinterest.Coin{}
 		for _, coin := range p.positions.Coins() {
-			if one, _, ok := p.of(coin); ok {
+			if one, _, ok := p.of(coin, p.price); ok {
 				list = append(list, one)
 			}
 		}
@@ -264,8 +264,13 @@ func (p *openInterest) sides(now time.Time) []store.SeriesRow {
 	if p.markets == nil || now.Sub(time.UnixMilli(p.positions.Newest())) > behindAfter {
 		return nil
 	}
-	return p.whales.samples(now, func() market.WhaleSides {
-		return p.positions.Table(now.UnixMilli()).Mark(p.markets, p.marks.prices()).Whales("")
+	return p.sidesAt(now, p.marks.prices)
+}
+
+// sidesAt are the samples of the sides of whales at a time that have none yet, at some prices.
+func (p *openInterest) sidesAt(at time.Time, prices func() market.Marks) []store.SeriesRow {
+	return p.whales.samples(at, func() market.WhaleSides {
+		return p.positions.Table(at.UnixMilli()).Mark(p.markets, prices()).Whales("")
 	})
 }
 
@@ -282,17 +287,22 @@ func (p *openInterest) show(now time.Time, settle bool) []engine.View {
 }
 
 // samples are the rows of the coins that have none of the minute.
-func (p *openInterest) samples(now time.Time) (rows []store.SeriesRow) {
+func (p *openInterest) samples(now time.Time) []store.SeriesRow {
 	if now.Sub(time.UnixMilli(p.positions.Newest())) > behindAfter {
 		return nil
 	}
+	return p.samplesAt(nil, now, p.price)
+}
+
+// samplesAt appends the rows of the coins that have none of the minute of a time, at some prices.
+func (p *openInterest) samplesAt(rows []store.SeriesRow, at time.Time, price func(coin string) (market.Decimal, bool)) []store.SeriesRow {
 	for _, coin := range p.positions.Coins() {
-		if !p.history.missing(coin, now) {
+		if !p.history.missing(coin, at) {
 			continue
 		}
-		if c, open, ok := p.of(coin); ok {
-			sample := c.Sample(now.UnixMilli(), open.Longs)
-			rows = p.history.add(rows, coin, now, func(i market.Interval, start int64) store.SeriesRow {
+		if c, open, ok := p.of(coin, price); ok {
+			sample := c.Sample(at.UnixMilli(), open.Longs)
+			rows = p.history.add(rows, coin, at, func(i market.Interval, start int64) store.SeriesRow {
 				return openinterest.Row(i, start, &sample)
 			})
 		}
@@ -301,9 +311,9 @@ func (p *openInterest) samples(now time.Time) (rows []store.SeriesRow) {
 }
 
 // of values the positions of a coin.
-func (p *openInterest) of(coin string) (openinterest.Coin, market.OpenInterest, bool) {
+func (p *openInterest) of(coin string, price func(coin string) (market.Decimal, bool)) (openinterest.Coin, market.OpenInterest, bool) {
 	open := p.positions.OpenInterest(coin)
-	px, ok := p.price(coin)
+	px, ok := price(coin)
 	if !ok {
 		return openinterest.Coin{}, open, false
 	}

@@ -21,12 +21,15 @@ const (
 // hour of the venue has brought or may have: a provisional fill takes nobody's place. Hours are nil where none are read.
 func (c Config) withProvisional(hours *hyperliquid.Hours, sink hyperliquid.Sink) hyperliquid.Sink {
 	return func(ctx context.Context, d hyperliquid.Delivery) error {
-		now := time.Now()
-		trades := d.Events.Trades
-		if hours != nil {
-			trades = since(trades, hours.Awaited(now))
+		if len(d.Events.Trades) == 0 {
+			return sink(ctx, d)
 		}
-		list := market.AppendProvisional(nil, trades)
+		now := time.Now()
+		list := market.AppendProvisional(nil, d.Events.Trades)
+		if hours != nil {
+			since := hours.Awaited(now).UnixMilli()
+			list = slices.DeleteFunc(list, func(f market.Fill) bool { return f.Time < since })
+		}
 		old := slices.ContainsFunc(list, func(f market.Fill) bool { return now.Sub(f.When()) > justTraded })
 		if old { // the venue is asked for the last trades of each coin when a connection begins
 			list = c.notStored(ctx, list, now)
@@ -34,10 +37,6 @@ func (c Config) withProvisional(hours *hyperliquid.Hours, sink hyperliquid.Sink)
 		d.Events.Provisional = list
 		return sink(ctx, d)
 	}
-}
-
-func since(trades []market.Trade, from time.Time) []market.Trade {
-	return slices.DeleteFunc(slices.Clone(trades), func(t market.Trade) bool { return t.Time < from.UnixMilli() })
 }
 
 // notStored leaves out of fills those that are stored and, where that cannot be found out, all that may be.
