@@ -345,7 +345,7 @@ func (f *Feeds) awaitConnections(ctx context.Context) {
 
 // publish brings the state of the market up to date and publishes what changed.
 func (f *Feeds) publish(e *market.Events) {
-	if len(e.Fills)+len(e.Orders)+len(e.Ledgers)+len(e.Trades) == 0 {
+	if len(e.Fills)+len(e.Provisional)+len(e.Orders)+len(e.Ledgers)+len(e.Trades) == 0 {
 		for _, c := range f.consumers {
 			c.consume(e)
 		}

@@ -48,6 +48,11 @@ func TestPublicTradesAreFillsAtOnceAndComeOnce(t *testing.T) {
 
 	at := time.Now()
 	live := f.Tap(func(_ context.Context, d hyperliquid.Delivery) error {
+		for i := range d.Events.Provisional {
+			if one := &d.Events.Provisional[i]; one.Arrived.At == 0 {
+				t.Errorf("%+v has no place: whoever begins meanwhile may miss it", one)
+			}
+		}
 		storetest.PutLog(t, f.Log, filldata.Name, filldata.AppendRows, d.Events.Provisional...)
 		f.arriving.stored(&d.Events)
 		return nil
