@@ -14,7 +14,7 @@ import (
 // Layout numbers what the programs store and where. Whoever changes the shape of
 // anything stored raises it: there are no migrations before the first release, so
 // a folder of another layout is refused.
-const Layout = 11
+const Layout = 12
 
 // LayoutFile is the name of the file in a stack's folder that holds its layout.
 const LayoutFile = "layout"

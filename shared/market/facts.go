@@ -88,25 +88,26 @@ type RoutedFacts struct {
 	Traders, Orders Distinct
 	Value, Fee      Decimal // Fee is all that the traders paid, the builder's part in it
 	BuilderFee      Decimal // of the fills of which it is known
+	Unknown         int64   // hours of accounts of which it is not kept what they come to; with any, the others are not the sums
 }
 
 // Merge adds other fills.
 func (r *RoutedFacts) Merge(o *RoutedFacts) {
 	r.Traders.Merge(&o.Traders)
 	r.Orders.Merge(&o.Orders)
-	r.Value, r.Fee, r.BuilderFee = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee)
+	r.Value, r.Fee, r.BuilderFee, r.Unknown = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee), r.Unknown+o.Unknown
 }
 
 // Take is Merge where r is shared with nobody, see [Distinct.Take].
 func (r *RoutedFacts) Take(o *RoutedFacts) {
 	r.Traders.Take(&o.Traders)
 	r.Orders.Take(&o.Orders)
-	r.Value, r.Fee, r.BuilderFee = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee)
+	r.Value, r.Fee, r.BuilderFee, r.Unknown = r.Value.Add(o.Value), r.Fee.Add(o.Fee), r.BuilderFee.Add(o.BuilderFee), r.Unknown+o.Unknown
 }
 
 // Negated is what takes the fills away again where it is merged. It shares nothing with r.
 func (r *RoutedFacts) Negated() RoutedFacts {
-	return RoutedFacts{Traders: *r.Traders.negated(), Orders: *r.Orders.negated(), Value: r.Value.Neg(), Fee: r.Fee.Neg(), BuilderFee: r.BuilderFee.Neg()}
+	return RoutedFacts{Traders: *r.Traders.negated(), Orders: *r.Orders.negated(), Value: r.Value.Neg(), Fee: r.Fee.Neg(), BuilderFee: r.BuilderFee.Neg(), Unknown: -r.Unknown}
 }
 
 // LiquidatedFacts are what positions of one direction come to that were closed by force, as

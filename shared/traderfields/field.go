@@ -103,8 +103,6 @@ type Trader struct {
 	Holds *market.AccountSummary      // what it holds now
 	Vault *VaultRole                  // what vaults have to do with it
 	Other *OtherVenues                // where else it trades
-
-	RoutedUnknown bool // what it routed for others is not known
 }
 
 // Fields are all figures, by groups.

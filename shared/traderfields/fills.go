@@ -62,7 +62,7 @@ type routed = market.RoutedFacts
 
 // builderFields are about what an account routed for others as a builder.
 var builderFields = group("builders", Periods, func(t *Trader, p Period) *routed {
-	if w := t.Did[p]; w != nil && !t.RoutedUnknown {
+	if w := t.Did[p]; w != nil && w.Did.Routed.Unknown == 0 {
 		return &w.Did.Routed
 	}
 	return nil

@@ -246,6 +246,7 @@ type accountFigures struct {
 	anchored, refused, missed, differences atomic.Int64
 	unexplained                            atomic.Int64 // anchors of accounts in a mode that nobody explains
 	unrouted                               atomic.Int64 // fills of builders beyond those that count for an account
+	untoldBuilders                         atomic.Int64 // rows without room for what builders routed
 	cached, rebuilding                     atomic.Int64
 }
 
@@ -264,7 +265,7 @@ func (f *accountFigures) figures(wanted *wantedAccounts) []engine.Figure {
 		grows(metrics.AccountGaps, &f.gaps), grows(metrics.AccountLateEvents, &f.late), grows(metrics.AccountUnknownEvents, &f.unknown),
 		grows(metrics.AccountsRebuilt, &f.rebuilt), grows(metrics.AnchorsTaken, &f.anchored), grows(metrics.AnchorsRefused, &f.refused),
 		grows(metrics.AnchorsMissed, &f.missed), grows(metrics.AnchorDifferences, &f.differences), grows(metrics.AnchorsUnexplained, &f.unexplained),
-		grows(metrics.BuildersLeftOut, &f.unrouted),
+		grows(metrics.BuildersLeftOut, &f.unrouted), grows(metrics.BuildersUnknown, &f.untoldBuilders),
 	}
 	if wanted == nil {
 		return list

@@ -108,6 +108,7 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow)
 		return nil
 	}
 	days, open := c.facts.Rows(c.address)
+	p.figures.untoldBuilders.Add(c.facts.TakeLeftOut())
 	stats := c.stats.Row(c.state, accountstats.VersionOf(own.Extra, c.facts.Stored()))
 	if len(stats.Extra) > accountstats.MostBytes {
 		p.forget(c)

@@ -136,8 +136,7 @@ func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Addre
 		one := &read[i]
 		for n, p := range traderfields.Periods {
 			if w := one.Did[p]; w != nil {
-				routed, known := m.routes.Of(one.Address, n)
-				w.Did.Routed, one.RoutedUnknown = routed, !known
+				w.Did.Routed = m.routes.Of(one.Address, n)
 			}
 		}
 		list[i] = one.Trader

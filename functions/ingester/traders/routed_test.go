@@ -14,8 +14,8 @@ import (
 )
 
 // TestWhatABuilderRoutedIsCorrectedWithItsTraders: fills that come late, in an hour that has a file and in one
-// before it, another trader, another builder for what was there, and nothing any more. The first builder does
-// nothing itself, and no more is noted of it than that it is there.
+// before it, what is not known of an hour, another trader, another builder for what was there, and nothing any
+// more. The first builder does nothing itself, and no more is noted of it than that it is there.
 func TestWhatABuilderRoutedIsCorrectedWithItsTraders(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -45,6 +45,9 @@ func TestWhatABuilderRoutedIsCorrectedWithItsTraders(t *testing.T) {
 					builders[f.Builder] = new(market.HoursSeen)
 				}
 				a.did.Fill(f, orders[f.Oid], builders[f.Builder])
+			}
+			if step == 2 { // and up to the fourth, as its row has no room for it
+				a.did[hour].Builders[0].Unknown = 1
 			}
 			w.store(a)
 		}
@@ -125,7 +128,11 @@ func TestWhatABuilderRoutedIsNullWhileThereIsNoRoomForATraderOfIt(t *testing.T) 
 				}
 			}
 			want := w.trader(a)
-			want.RoutedUnknown = a == step.unknown
+			if a == step.unknown {
+				for _, w := range want.Did {
+					w.Did.Routed.Unknown = 1
+				}
+			}
 			w.has(rows[a.address], want, isDone)
 		}
 		w.ms += 5 * 60_000

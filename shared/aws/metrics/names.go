@@ -49,6 +49,7 @@ const (
 	AnchorDifferences    = "AnchorDifferences"    // figures in which an answer contradicts what was folded
 	AnchorsUnexplained   = "AnchorsUnexplained"   // answers about accounts in a mode of which nobody tells how it counts
 	BuildersLeftOut      = "BuildersLeftOut"      // fills that do not count for their builder: the account has had too many
+	BuildersUnknown      = "BuildersUnknown"      // rows of what an account did that had no room for what its builders routed
 	AnchorWait           = "AnchorWait"           // ms for which the followed account has waited that has waited longest to be asked about
 	AccountsNotAsked     = "AccountsNotAsked"     // that the venue should be asked about, beyond what the fold may want; of functions, beyond what a distributor may
 )

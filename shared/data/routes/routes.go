@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	version = 2
+	version = 3
 	hourMs  = 3_600_000
 	// MostBytes bounds what is kept of all traders: of a million that have a builder each.
 	MostBytes = 256 << 20
@@ -139,16 +139,15 @@ func (r *Routes) add(times [][]market.BuilderFacts, sign int) {
 	}
 }
 
-// Of is what a builder routed in one of the times; known is false while that leaves something out, as there was
+// Of is what a builder routed in one of the times. It is unknown while that leaves something out, as there was
 // no room for it.
-func (r *Routes) Of(builder table.Address, time int) (f market.RoutedFacts, known bool) {
+func (r *Routes) Of(builder table.Address, time int) (f market.RoutedFacts) {
 	if r.incomplete[builder] || len(r.incomplete) >= mostIncomplete {
-		return f, false
-	}
-	if of := r.sums[builder]; of != nil {
+		f.Unknown = 1
+	} else if of := r.sums[builder]; of != nil {
 		f.Merge(&of.times[time])
 	}
-	return f, true
+	return f
 }
 
 // Builders are all that routed something, in no order.
@@ -245,6 +244,7 @@ func appendBuilders(b []byte, times [][]market.BuilderFacts) []byte {
 				}
 			}
 			w.Decimal(v.Value, v.Fee, v.BuilderFee)
+			w.Int(v.Unknown)
 		}
 	}
 	return w.B
@@ -254,11 +254,13 @@ func decodeBuilders(b []byte, times int) (lists [][]market.BuilderFacts, ok bool
 	r := packed.Reader{B: b}
 	for range times {
 		var list []market.BuilderFacts
-		for i := range r.Length(len(table.Address{}) + 7) {
+		for i := range r.Length(len(table.Address{}) + 8) {
 			v := market.BuilderFacts{Builder: table.Address(r.Bytes(len(table.Address{})))}
 			r.Check(i == 0 || market.CompareAccounts(v.Builder, list[i-1].Builder) > 0)
 			v.Traders, v.Orders = distinct(&r), distinct(&r)
 			v.Value, v.Fee, v.BuilderFee = r.Decimal(), r.Decimal(), r.Decimal()
+			v.Unknown = r.Int()
+			r.Check(v.Unknown >= 0)
 			list = append(list, v)
 		}
 		lists = append(lists, list)

@@ -140,6 +140,7 @@ func (w *writer) builderFacts(hour int64, list []market.BuilderFacts) {
 	for i := range list {
 		v := &list[i]
 		w.builder(v.Builder)
+		w.Int(v.Unknown)
 		w.distinct(hour, &v.Traders)
 		w.distinct(hour, &v.Orders)
 		w.Decimal(v.Value, v.Fee, v.BuilderFee)
@@ -308,7 +309,8 @@ func (r *reader) builderFacts(hour int64) (list []market.BuilderFacts) {
 	last := -1
 	for range r.Length(8) {
 		v := market.BuilderFacts{Builder: r.builder(&last)}
-		v.RoutedFacts = market.RoutedFacts{Traders: r.distinct(hour), Orders: r.distinct(hour), Value: r.Decimal(), Fee: r.Decimal(), BuilderFee: r.Decimal()}
+		v.RoutedFacts = market.RoutedFacts{Unknown: r.Int(), Traders: r.distinct(hour), Orders: r.distinct(hour), Value: r.Decimal(), Fee: r.Decimal(), BuilderFee: r.Decimal()}
+		r.Check(v.Unknown >= 0)
 		list = append(list, v)
 	}
 	return list

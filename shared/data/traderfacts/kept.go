@@ -19,6 +19,8 @@ type Kept struct {
 	order market.Order
 	since market.FactsByHour
 	seen  *market.SeenOrders // with what was folded since; nil while that are no fills
+
+	leftOut int64 // rows that were made without what builders routed
 }
 
 // Keep returns what is kept of an open row; nil is none.
@@ -45,6 +47,13 @@ func (k *Kept) Stored() []byte {
 		return AppendOpen(nil, new(Open))
 	}
 	return k.row
+}
+
+// TakeLeftOut is how many rows had no room for what builders routed, since it was asked last.
+func (k *Kept) TakeLeftOut() int64 {
+	n := k.leftOut
+	k.leftOut = 0
+	return n
 }
 
 // IsClosed reports whether a time, ms, is before the open days: what happened then has a row that is
@@ -128,10 +137,20 @@ func (k *Kept) Rows(address string) (days []store.SeriesRow, open *store.SeriesR
 	o.Before = before.Did
 	o.Hours.Merge(k.since)
 	closed := o.close()
-	for _, day := range slices.Sorted(maps.Keys(closed)) {
-		days = append(days, Row(address, day, closed[day]))
+	leftOut := k.leftOut
+	note := func(whole bool) {
+		if !whole {
+			leftOut++
+		}
 	}
-	row := OpenRow(address, &o)
-	*k = Kept{row: row.Extra, first: o.first(), known: o.Since, order: o.LastOrder}
+	for _, day := range slices.Sorted(maps.Keys(closed)) {
+		extra, whole := appendDay(nil, day, closed[day])
+		note(whole)
+		days = append(days, rowOf(At(address, day), extra))
+	}
+	extra, whole := appendOpenDays(nil, &o)
+	note(whole)
+	row := rowOf(OpenAt(address), extra)
+	*k = Kept{row: extra, first: o.first(), known: o.Since, order: o.LastOrder, leftOut: leftOut}
 	return days, &row
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // The venue tells who trades what, how much and by whom: no row of it may be such as the store does not take,
-// and what else an account did is known also where there is no room for its builders.
+// and what else an account did is known also where there is no room for what its builders routed, of whom
+// it is known that they did.
 func TestEveryRowFits(t *testing.T) {
 	t.Parallel()
 	const day, hour = 86_400_000, 3_600_000
@@ -53,8 +54,16 @@ func TestEveryRowFits(t *testing.T) {
 			}
 		}
 		did := must.Get(traderfacts.Decode(first[0].Point))(t)[20_000*day]
-		if fills := did.Fills(); fills.All().Count != 2*market.MostBuilders || len(did.Builders) > 0 != c.routed {
-			t.Errorf("%s: %d fills of an hour are known, and what %d builders routed", name, fills.All().Count, len(did.Builders))
+		unknown := int64(0)
+		for i := range did.Builders {
+			unknown += did.Builders[i].Unknown
+		}
+		want, leftOut := int64(0), k.TakeLeftOut()
+		if !c.routed {
+			want = market.MostBuilders
+		}
+		if fills := did.Fills(); fills.All().Count != 2*market.MostBuilders || len(did.Builders) != market.MostBuilders || unknown != want || leftOut > 0 == c.routed {
+			t.Errorf("%s: %d fills of an hour are known, and %d builders, of %d not what they routed; %d rows had no room", name, fills.All().Count, len(did.Builders), unknown, leftOut)
 		}
 	}
 }

@@ -71,13 +71,18 @@ func (o *Open) close() map[int64]market.FactsByHour {
 // AppendOpen appends the open row: what is folded on with first, the builders in it, then the coins, what
 // was done before, and the hours as [Append] has them.
 func AppendOpen(b []byte, o *Open) []byte {
-	row := appendOpen(b, o)
-	if len(row)-len(b) > MostBytes {
-		rest := *o
-		rest.Hours = withoutBuilders(o.Hours)
-		row = appendOpen(b, &rest)
-	}
+	row, _ := appendOpenDays(b, o)
 	return row
+}
+
+// appendOpenDays is AppendOpen, and reports whether there was room for what builders routed.
+func appendOpenDays(b []byte, o *Open) (row []byte, whole bool) {
+	if row = appendOpen(b, o); len(row)-len(b) <= MostBytes {
+		return row, true
+	}
+	rest := *o
+	rest.Hours = namesAlone(o.Hours)
+	return appendOpen(b, &rest), false
 }
 
 func appendOpen(b []byte, o *Open) []byte {

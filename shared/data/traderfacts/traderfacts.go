@@ -15,6 +15,7 @@ package traderfacts
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"quotary/shared/data/internal/dataset"
@@ -27,7 +28,7 @@ import (
 const Name = "traderfacts"
 
 // version opens an encoded row.
-const version = 2
+const version = 3
 
 const (
 	hourMs = 3_600_000
@@ -50,15 +51,19 @@ func rowOf(at store.SeriesAt, extra []byte) store.SeriesRow {
 }
 
 // MostBytes bounds a row: those of traders have less than half as much. Where the venue tells of longer figures
-// than any market has, it is not kept what builders routed in the hours: what else there is always fits.
+// than any market has, of what builders routed in the hours it is kept by whom alone: what else there is always fits.
 const MostBytes = 380 << 10
 
-// withoutBuilders are hours without what builders routed in them.
-func withoutBuilders(hours market.FactsByHour) market.FactsByHour {
+// namesAlone are hours in which it is not known what their builders routed.
+func namesAlone(hours market.FactsByHour) market.FactsByHour {
 	rest := make(market.FactsByHour, len(hours))
 	for hour, f := range hours {
 		one := *f
-		one.Builders = nil
+		one.Builders = slices.Clone(f.Builders)
+		for i := range one.Builders {
+			v := &one.Builders[i]
+			v.RoutedFacts = market.RoutedFacts{Unknown: max(v.Unknown, 1)}
+		}
 		rest[hour] = &one
 	}
 	return rest
@@ -69,11 +74,16 @@ func withoutBuilders(hours market.FactsByHour) market.FactsByHour {
 // [packed.Writer.Decimal] has them, hours in which something was seen before are told by how long
 // before.
 func Append(b []byte, day int64, hours market.FactsByHour) []byte {
-	row := appendHours(b, day, hours)
-	if len(row)-len(b) > MostBytes {
-		row = appendHours(b, day, withoutBuilders(hours))
-	}
+	row, _ := appendDay(b, day, hours)
 	return row
+}
+
+// appendDay is Append, and reports whether there was room for what builders routed.
+func appendDay(b []byte, day int64, hours market.FactsByHour) (row []byte, whole bool) {
+	if row = appendHours(b, day, hours); len(row)-len(b) <= MostBytes {
+		return row, true
+	}
+	return appendHours(b, day, namesAlone(hours)), false
 }
 
 func appendHours(b []byte, day int64, hours market.FactsByHour) []byte {

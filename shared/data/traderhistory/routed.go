@@ -23,8 +23,8 @@ func Routed(p *tablefile.Part, by *routes.Routes) *tablefile.Part {
 	all := slices.AppendSeq(slices.Clone(p.Addresses), maps.Keys(others))
 	list, incomplete := make([]Did, len(all)), []int{} // rows
 	for row, a := range all {
-		routed, known := by.Of(a, 0)
-		if !known {
+		routed := by.Of(a, 0)
+		if routed.Unknown > 0 {
 			incomplete = append(incomplete, row)
 		}
 		list[row] = Did{a, &market.Facts{Routed: routed}}
