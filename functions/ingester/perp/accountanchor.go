@@ -95,9 +95,9 @@ func (p *accountStates) takeAnchor(c *account, now time.Time) {
 		p.figures.missed.Add(1)
 		p.stopAwaiting(c)
 	case awaited.answer == nil:
-	case behind > answerWithin: // so are the events that the answer knows
-		p.figures.missed.Add(1)
+	case p.told, behind > answerWithin: // so are the events that the answer knows
 		p.stopAwaiting(c)
+		p.lead(c, awaited.answer, now)
 	case behind < 0 || now.Sub(awaited.answered) >= eventsWithin+behind || len(c.queue) > awaitedMost:
 		p.stopAwaiting(c)
 		p.anchor(c, awaited.answer, now)
@@ -244,6 +244,7 @@ func (e *accountEvent) stateIn(a *market.Anchor) (ms int64, ok bool) {
 type accountFigures struct {
 	gaps, late, unknown, rebuilt           atomic.Int64
 	anchored, refused, missed, differences atomic.Int64
+	ahead                                  atomic.Int64 // answers to which the fold of their accounts has not come
 	unexplained                            atomic.Int64 // anchors of accounts in a mode that nobody explains
 	unrouted                               atomic.Int64 // fills of builders beyond those that count for an account
 	untoldBuilders                         atomic.Int64 // rows without room for what builders routed
@@ -264,7 +265,7 @@ func (f *accountFigures) figures(wanted *wantedAccounts) []engine.Figure {
 		{Name: metrics.AccountsRebuilding, Unit: metrics.Count, Value: f.rebuilding.Load()},
 		grows(metrics.AccountGaps, &f.gaps), grows(metrics.AccountLateEvents, &f.late), grows(metrics.AccountUnknownEvents, &f.unknown),
 		grows(metrics.AccountsRebuilt, &f.rebuilt), grows(metrics.AnchorsTaken, &f.anchored), grows(metrics.AnchorsRefused, &f.refused),
-		grows(metrics.AnchorsMissed, &f.missed), grows(metrics.AnchorDifferences, &f.differences), grows(metrics.AnchorsUnexplained, &f.unexplained),
+		grows(metrics.AnchorsMissed, &f.missed), grows(metrics.AnchorsAhead, &f.ahead), grows(metrics.AnchorDifferences, &f.differences), grows(metrics.AnchorsUnexplained, &f.unexplained),
 		grows(metrics.BuildersLeftOut, &f.unrouted), grows(metrics.BuildersUnknown, &f.untoldBuilders),
 	}
 	if wanted == nil {

@@ -29,6 +29,11 @@ type account struct {
 	rebuild *rebuild       // nil but while it is made again from the logs
 	retries int            // rebuilds in a row that ended in a gap
 
+	// ahead is what the venue has said behind the events that are folded, nil for nothing, and later the first
+	// answer to that the fold has not come to: see [accountStates.lead].
+	ahead *market.Account
+	later *market.Anchor
+
 	askedSoon int  // answers in a row that had to be asked for again at once
 	soon      bool // it is written with the next flush: somebody may wait for what the venue said
 
@@ -142,6 +147,12 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 			return err
 		}
 		c.state = state
+		if c.ahead, err = accounts.AheadOf(address, *own); err != nil {
+			return err
+		}
+		if c.ahead != nil {
+			p.leading[c] = struct{}{}
+		}
 		incomplete = incomplete || accountstats.Version(*other) != accountstats.VersionOf(own.Extra, storedFacts(did))
 	}
 	if !incomplete {
@@ -202,6 +213,7 @@ func (p *accountStates) evict(now time.Time) {
 	slices.SortFunc(idle, func(a, b *account) int { return a.used.Compare(b.used) })
 	for _, c := range idle[:min(len(idle), len(p.cache)-p.most)] {
 		delete(p.cache, c.address)
+		delete(p.leading, c)
 		c.rebuild = nil
 	}
 	p.evicted, p.evictedAt = len(p.cache), now
@@ -211,5 +223,5 @@ func (p *accountStates) evict(now time.Time) {
 // isIdle reports whether an account can be read again from its rows as it is.
 func (c *account) isIdle() bool {
 	waits := c.rebuild != nil && (c.rebuild.begun || c.retries > 0)
-	return c.changed.IsZero() && len(c.queue) == 0 && !c.listed && c.awaited == nil && !waits
+	return c.changed.IsZero() && len(c.queue) == 0 && !c.listed && c.awaited == nil && c.later == nil && !waits
 }

@@ -148,7 +148,7 @@ func (p *accountStates) takePast(c *account, a *market.Anchor, now time.Time) {
 		a.Past.Continue(market.MicrosOf(c.stats.NetIn), market.MicrosOf(c.stats.NetSpot), market.MicrosOf(c.stats.Volume), market.MicrosOf(c.stats.SpotVolume))
 		c.venue = a.Past
 		p.moving[c] = struct{}{}
-	case c.stats.VenueUntil == 0 && !c.asked && !c.state.IsEmpty():
+	case c.stats.VenueUntil == 0 && !c.asked && !c.now().IsEmpty():
 		c.asked = true
 		p.wanted.past(c.address, now)
 	}

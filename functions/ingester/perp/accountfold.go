@@ -74,6 +74,9 @@ func (p *accountStates) enqueue(b *Batch, now time.Time) {
 		}
 		p.add(e.Address, accountEvent{ms: e.Time, kind: fillEvent, fill: e, past: b.Past})
 	}
+	for i := range b.Provisional { // of whom the venue is asked: that knows what came of it
+		p.wanted.moved(b.Provisional[i].Address, now)
+	}
 	for i := range b.Orders {
 		if e := &b.Orders[i]; e.Status == market.StatusFilled {
 			p.add(e.Address, accountEvent{ms: e.Time, kind: orderEvent, order: e, past: b.Past})
@@ -102,6 +105,7 @@ func (p *accountStates) run(now time.Time) {
 	for c := range p.awaiting {
 		p.touch(c)
 	}
+	p.overtake(now)
 	for _, c := range p.touched {
 		c.listed = false
 		if c.state != nil {
@@ -127,6 +131,9 @@ func (p *accountStates) fold(c *account, now time.Time) {
 		p.leaveToLogs(c)
 	case c.awaited != nil:
 		p.takeAnchor(c, now)
+	}
+	if c.rebuild == nil && c.awaited == nil && c.later != nil && newestOf(c.later) < p.fillsTo {
+		p.anchorLater(c, now)
 	}
 	if c.rebuild != nil || c.awaited != nil {
 		return

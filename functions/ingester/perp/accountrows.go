@@ -93,7 +93,7 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow)
 	delete(p.dirty, c)
 	c.changed, c.soon = time.Time{}, false
 	p.wantIfLarge(c, now)
-	own := accounts.RowOf(c.state, c.bases)
+	own := accounts.RowOf(c.state, c.ahead, c.bases)
 	if len(own.Extra) > accounts.MostBytes && c.rebuild == nil {
 		p.forget(c)
 	}
@@ -104,7 +104,7 @@ func (p *accountStates) rows(c *account, now time.Time) (rows []store.SeriesRow)
 		delete(p.broken, c.address)
 		p.listed = false
 	}
-	if c.state.Time == 0 { // nothing is known of it
+	if c.state.Time == 0 && c.ahead == nil { // nothing is known of it
 		return nil
 	}
 	days, open := c.facts.Rows(c.address)

@@ -35,6 +35,7 @@ type accountStates struct {
 	engine.Defaults[*Batch]
 	log     *slog.Logger
 	wanted  *wantedAccounts
+	told    bool          // no events of accounts come but what the venue says of them
 	held    *openInterest // that is told of every state; nil for none
 	figures accountFigures
 	joined  bool
@@ -57,6 +58,7 @@ type accountStates struct {
 	next     []string                // of the broken ones, who is read for the batch at hand
 	listed   bool                    // the view of the broken ones is as they are
 	awaiting map[*account]struct{}   // of which the venue is being asked
+	leading  map[*account]struct{}   // of which it has said more than is folded
 	types    map[string]bool         // of ledger updates that nobody knows, as the log says
 
 	hours       hourmarks.View        // the marks of full hours, at which curves are valued
@@ -73,7 +75,7 @@ type accountStates struct {
 
 func newAccountStates(wanted *wantedAccounts, log *slog.Logger) *accountStates {
 	return &accountStates{
-		log: log, wanted: wanted, most: cachedAccounts, cache: map[string]*account{}, dirty: map[*account]struct{}{}, awaiting: map[*account]struct{}{},
+		log: log, wanted: wanted, most: cachedAccounts, cache: map[string]*account{}, dirty: map[*account]struct{}{}, awaiting: map[*account]struct{}{}, leading: map[*account]struct{}{},
 		broken: map[string]bool{}, types: map[string]bool{}, marks: market.Marks{},
 		hoursListed: true, moving: map[*account]struct{}{}, chosen: map[*account]struct{}{},
 	}
@@ -145,6 +147,9 @@ func (p *accountStates) Prefetch(b *Batch, r *engine.Reads) {
 func wantAccount(r *engine.Reads, address string) {
 	r.Prefetch(accounts.At(address), func(_ store.SeriesAt, point *store.Point) error {
 		if _, err := accounts.BasesOf(*point); err != nil {
+			return err
+		}
+		if _, err := accounts.AheadOf(address, *point); err != nil {
 			return err
 		}
 		_, err := accounts.Decode(address, *point)

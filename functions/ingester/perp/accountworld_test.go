@@ -33,11 +33,12 @@ type accountWorld struct {
 	p     *accountStates
 	now   time.Time
 	trade map[string]market.CompletedTrade // by coin and size, as written
+	rows  map[store.SeriesAt]store.Point   // as written last
 }
 
 func newAccountWorld(t *testing.T) *accountWorld {
 	t.Helper()
-	w := &accountWorld{t: t, disk: newDisk(), now: noon, trade: map[string]market.CompletedTrade{}}
+	w := &accountWorld{t: t, disk: newDisk(), now: noon, trade: map[string]market.CompletedTrade{}, rows: map[store.SeriesAt]store.Point{}}
 	w.p = newAccountStates(newWantedAccounts(1_000_000), slog.New(slog.DiscardHandler))
 	w.set = &set{all: []Projection{w.p}, logs: w.disk.part}
 	w.p.Joined()
@@ -53,6 +54,9 @@ func (w *accountWorld) apply(b *Batch, pass time.Duration) engine.Changes {
 		must.Get(w.set.apply(b, w.now, w.disk.load))(w.t)
 		c = w.set.changes(w.now, true)
 		namesWhoChanged(w.t, &c)
+		for _, r := range c.Fine {
+			w.rows[store.SeriesAt{SeriesKey: r.SeriesKey, Time: r.Time}] = r.Point
+		}
 		for _, log := range c.Log {
 			if log.Dataset == accountchanges.Name {
 				continue

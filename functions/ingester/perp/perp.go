@@ -104,6 +104,7 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	}
 	accounts := newAccountStates(wanted, c.Logger)
 	accounts.baseEvery = baseEvery(c.Retention)
+	accounts.told = c.Provisional && c.Hours == nil
 	var liquidated liquidationCounts
 	orders, twaps, asked := newOpenOrders(wanted), newTwapOrders(), newVaultQuestions()
 	projections, klines := projections(accounts, orders, twaps, asked, &liquidated)

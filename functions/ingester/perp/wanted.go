@@ -27,6 +27,7 @@ type wantedAccounts struct {
 	mu       sync.Mutex
 	followed map[string][]string  // by whom; nil before that is known
 	lacking  map[string]time.Time // followed accounts whose open orders were not listed since
+	traded   map[string]time.Time // followed accounts of whose trades only that they were made is known, and when the last was
 	own      map[string]*ownWant  // of the fold
 	others   int                  // of these that nobody followed when last listed, and those since
 }
@@ -52,7 +53,7 @@ const (
 )
 
 func newWantedAccounts(value int) *wantedAccounts {
-	return &wantedAccounts{value: udecimal.MustFromInt64(int64(value), 0), own: map[string]*ownWant{}}
+	return &wantedAccounts{value: udecimal.MustFromInt64(int64(value), 0), own: map[string]*ownWant{}, traded: map[string]time.Time{}}
 }
 
 // isFollowed reports whether somebody follows an account.
@@ -110,6 +111,18 @@ func (w *wantedAccounts) again(address string, now time.Time) {
 	}
 }
 
+// moved has the venue asked again about an account that has traded since, if somebody follows it.
+func (w *wantedAccounts) moved(address string, now time.Time) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.followed[address] != nil {
+		w.traded[address] = now
+	}
+}
+
 // past wants what an account was worth before it was known, if the account is wanted at all.
 func (w *wantedAccounts) past(address string, now time.Time) {
 	if w == nil {
@@ -153,6 +166,7 @@ func (w *wantedAccounts) list(followed followrequests.List[string], now time.Tim
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.followed = followed.By()
+	maps.DeleteFunc(w.traded, func(address string, _ time.Time) bool { return w.followed[address] == nil })
 	list := make([]hyperliquid.WantedAnchor, 0, len(w.followed)+len(w.own))
 	w.others = 0
 	for address, one := range w.own {
@@ -169,8 +183,10 @@ func (w *wantedAccounts) list(followed followrequests.List[string], now time.Tim
 		if one := w.own[address]; one != nil {
 			want.After, want.Coins, want.Past = one.after, slices.Sorted(maps.Keys(one.coins)), one.past
 		}
-		if since := w.lacking[address]; since.After(want.After) {
-			want.After = since
+		for _, since := range [...]time.Time{w.lacking[address], w.traded[address]} {
+			if since.After(want.After) {
+				want.After = since
+			}
 		}
 		list = append(list, want)
 	}

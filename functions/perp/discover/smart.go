@@ -136,12 +136,12 @@ func (r *reader) addHoldings(ctx context.Context, found []tablefile.Row, rows []
 	if at.Markets == nil {
 		return nil
 	}
-	known, err := accounts.Load(ctx, r.series, addresses(found)...)
+	known, err := accounts.LoadKnown(ctx, r.series, addresses(found)...)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		a := known[rows[i].Address]
+		a := known[rows[i].Address].Now()
 		if a == nil {
 			continue
 		}

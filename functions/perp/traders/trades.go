@@ -84,8 +84,8 @@ func (r *reader) countTrades(ctx context.Context, of completedtrades.Selection, 
 // known is an account, before what it has done is read. One that is not known in time is an
 // error: nothing is what a known account has done.
 func (r *reader) known(ctx context.Context, address catalog.Address) (*market.Account, error) {
-	known, err := accounts.Load(ctx, r.series, string(address))
-	if a := known[string(address)]; a != nil || err != nil {
+	known, err := accounts.LoadKnown(ctx, r.series, string(address))
+	if a := known[string(address)].Now(); a != nil || err != nil {
 		return a, err
 	}
 	_, a, err := r.accounts.Known(ctx, address)

@@ -45,6 +45,7 @@ const (
 	AccountUnknownEvents = "AccountUnknownEvents" // fills of unknown markets, ledger updates of unknown kinds
 	AnchorsTaken         = "AnchorsTaken"         // answers of the venue about an account
 	AnchorsRefused       = "AnchorsRefused"       // questions that it did not answer
+	AnchorsAhead         = "AnchorsAhead"         // answers of a time to which the events of their accounts have not come, as they come with the venue's hours
 	AnchorsMissed        = "AnchorsMissed"        // answers that came too late to be taken over, all or their balances
 	AnchorDifferences    = "AnchorDifferences"    // figures in which an answer contradicts what was folded
 	AnchorsUnexplained   = "AnchorsUnexplained"   // answers about accounts in a mode of which nobody tells how it counts

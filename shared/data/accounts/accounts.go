@@ -30,10 +30,11 @@ const interval = "all"
 
 // body is the part of a row that people and other tools read.
 type body struct {
-	Time     int64 `json:"time"`
-	Since    int64 `json:"since"`
-	Anchored int64 `json:"anchored,omitempty"`
-	Bases    Bases `json:"bases,omitzero"`
+	Time     int64  `json:"time"`
+	Since    int64  `json:"since"`
+	Anchored int64  `json:"anchored,omitempty"`
+	Bases    Bases  `json:"bases,omitzero"`
+	Ahead    []byte `json:"ahead,omitempty"` // of [Append], see [Known]
 }
 
 // At is the key of an account's row; the address is 0x and 40 lower-case hex digits.
@@ -42,19 +43,30 @@ func At(address string) store.SeriesAt {
 }
 
 // Row is the row of an account without bases.
-func Row(a *market.Account) store.SeriesRow { return RowOf(a, Bases{}) }
+func Row(a *market.Account) store.SeriesRow { return RowOf(a, nil, Bases{}) }
 
-// RowOf is the row of an account with bases.
-func RowOf(a *market.Account, bases Bases) store.SeriesRow {
+// RowOf is the row of an account with bases, and with what the venue has said behind its events; nil for nothing. More of
+// that than [MostBytes] is left out.
+func RowOf(a, ahead *market.Account, bases Bases) store.SeriesRow {
 	at := At(a.Address)
+	var said []byte
+	if ahead != nil {
+		if said = Append(nil, ahead); len(said) > MostBytes {
+			said = nil
+		}
+	}
 	return store.SeriesRow{SeriesKey: at.SeriesKey, Point: store.Point{
-		Time: at.Time, Body: dataset.JSON(body{a.Time, a.Since, a.Anchored, bases}), Extra: Append(nil, a),
+		Time: at.Time, Body: dataset.JSON(body{a.Time, a.Since, a.Anchored, bases, said}), Extra: Append(nil, a),
 	}}
 }
 
-// Load reads accounts by their addresses; those that are not known are not in the
+// Load reads accounts by their addresses, as their events have made them; those that are not known are not in the
 // result. It asks for 100 rows a request.
 func Load(ctx context.Context, series *store.Series, addresses ...string) (map[string]*market.Account, error) {
+	return load(ctx, series, addresses, Decode)
+}
+
+func load[T any](ctx context.Context, series *store.Series, addresses []string, decode func(address string, p store.Point) (T, error)) (map[string]T, error) {
 	keys := make([]store.SeriesAt, len(addresses))
 	for i, address := range addresses {
 		keys[i] = At(address)
@@ -63,13 +75,11 @@ func Load(ctx context.Context, series *store.Series, addresses ...string) (map[s
 	if err != nil {
 		return nil, err
 	}
-	accounts := make(map[string]*market.Account, len(points))
+	accounts := make(map[string]T, len(points))
 	for at, p := range points {
-		a, err := Decode(at.Key, p)
-		if err != nil {
+		if accounts[at.Key], err = decode(at.Key, p); err != nil {
 			return nil, err
 		}
-		accounts[at.Key] = a
 	}
 	return accounts, nil
 }

@@ -35,7 +35,7 @@ func TestABaseIsReadAsItWasWritten(t *testing.T) {
 		}
 	}
 	bases := Bases{7, 9}
-	if got, err := BasesOf(RowOf(want.State, bases).Point); err != nil || got != bases {
+	if got, err := BasesOf(RowOf(want.State, nil, bases).Point); err != nil || got != bases {
 		t.Errorf("the bases are %v, %v", got, err)
 	}
 }

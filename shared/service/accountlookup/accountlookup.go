@@ -30,6 +30,9 @@ const (
 	// what happened since is folded from its events.
 	FreshFor = 15 * time.Minute
 
+	// aheadFor is that where its events come later: whoever follows it has the venue asked again as it trades.
+	aheadFor = 5 * time.Minute
+
 	// emptyFor is that where the venue knew nothing of the account.
 	emptyFor = time.Hour
 
@@ -76,9 +79,9 @@ type Valuation struct {
 	Markets *market.Markets
 	Marks   contexts.Marks
 
-	addresses []string                   // that were asked for, each once, in their order
-	accounts  map[string]*market.Account // by address; those that are not known in time are missing
-	refused   map[string]bool            // these are missing because the caller's distributor wants too many
+	addresses []string                  // that were asked for, each once, in their order
+	accounts  map[string]accounts.Known // by address; those that are not known in time are missing
+	refused   map[string]bool           // these are missing because the caller's distributor wants too many
 	now       time.Time
 }
 
@@ -95,7 +98,7 @@ func (r *Accounts) Value(ctx context.Context, addresses []catalog.Address) (v Va
 	}
 	v.addresses = Texts(Distinct(addresses))
 	names := slices.Sorted(slices.Values(v.addresses))
-	if v.accounts, err = accounts.Load(ctx, r.series, names...); err != nil {
+	if v.accounts, err = accounts.LoadKnown(ctx, r.series, names...); err != nil {
 		return v, err
 	}
 	stale := r.stale(ctx, v.accounts, names)
@@ -121,7 +124,7 @@ func (r *Accounts) Known(ctx context.Context, address catalog.Address) (v Valuat
 	if v, err = r.Value(ctx, []catalog.Address{address}); err != nil {
 		return v, nil, err
 	}
-	switch a = v.accounts[string(address)]; {
+	switch a = v.accounts[string(address)].Now(); {
 	case a != nil:
 		return v, a, nil
 	case v.refused[string(address)]:
@@ -136,12 +139,15 @@ func (r *Accounts) exhausted(address catalog.Address) error {
 }
 
 // stale are those of the accounts that the venue should be asked about.
-func (r *Accounts) stale(ctx context.Context, known map[string]*market.Account, names []string) (stale []string) {
+func (r *Accounts) stale(ctx context.Context, known map[string]accounts.Known, names []string) (stale []string) {
 	now := api.Now(ctx)
 	for _, name := range names {
-		a, fresh := known[name], FreshFor
-		if a != nil && a.IsEmpty() {
+		a, fresh := known[name].Now(), FreshFor
+		switch {
+		case a != nil && a.IsEmpty():
 			fresh = emptyFor
+		case known[name].Ahead != nil:
+			fresh = aheadFor
 		}
 		if a == nil || a.Anchored < now.Add(-fresh).UnixMilli() || assumes(a) {
 			stale = append(stale, name)
@@ -189,7 +195,7 @@ func (r *Accounts) WantAll(ctx context.Context, names []string) {
 // await reads accounts again until the venue was asked about all of them that are worth
 // waiting for. Between, it reads one of them alone, and the
 // others when that has come: who asks for many that nobody knows reads few rows.
-func (r *Accounts) await(ctx context.Context, known map[string]*market.Account, stale []string) error {
+func (r *Accounts) await(ctx context.Context, known map[string]accounts.Known, stale []string) error {
 	stale = r.answerable(ctx, stale)
 	for pause, left := waitFirst, r.Patience; len(stale) > 0; pause = min(2*pause, waitPause) {
 		pause = min(pause, left)
@@ -217,8 +223,8 @@ func (r *Accounts) await(ctx context.Context, known map[string]*market.Account, 
 }
 
 // again reads accounts once more.
-func (r *Accounts) again(ctx context.Context, known map[string]*market.Account, names []string) error {
-	read, err := accounts.Load(ctx, r.series, names...)
+func (r *Accounts) again(ctx context.Context, known map[string]accounts.Known, names []string) error {
+	read, err := accounts.LoadKnown(ctx, r.series, names...)
 	maps.Copy(known, read)
 	return err
 }
@@ -241,21 +247,24 @@ func (v *Valuation) HasDex(dex string) error {
 	return nil
 }
 
-// Each are the accounts that were asked for; nil for those that are not known.
+// Each are the accounts that were asked for, as they are now: see [accounts.Known]; nil for those that are not known.
 func (v *Valuation) Each() iter.Seq2[string, *market.Account] {
 	return func(yield func(string, *market.Account) bool) {
 		for _, address := range v.addresses {
-			if !yield(address, v.accounts[address]) {
+			if !yield(address, v.accounts[address].Now()) {
 				return
 			}
 		}
 	}
 }
 
-// State is an account in a dex, of when its newest event was, or the marks where they are newer.
+// State is an account in a dex, of when its newest event was, or the marks where they are newer: what is ahead of its
+// events is of when the venue has said it.
 func (v *Valuation) State(a *market.Account, dex string) market.AccountState {
 	s := a.State(dex, v.Markets, v.Marks.Px, v.now.UnixMilli())
-	s.Time = max(a.Time, v.Marks.Of(dex))
+	if s.Time = a.Time; v.accounts[a.Address].Ahead == nil {
+		s.Time = max(a.Time, v.Marks.Of(dex))
+	}
 	return s
 }
 

@@ -90,7 +90,7 @@ func (r *Accounts) Curves(ctx context.Context, v *Valuation) iter.Seq2[Curve, er
 					return
 				}
 				curve.Awaited = (!v.refused[address] || account.Anchored == 0) && awaitsPast(account, &curve.WithCurve, v.now)
-				v.extend(account, &curve, hours)
+				v.extend(v.accounts[address].Confirmed, &curve, hours)
 			}
 			if !yield(curve, nil) {
 				return
@@ -99,7 +99,8 @@ func (r *Accounts) Curves(ctx context.Context, v *Valuation) iter.Seq2[Curve, er
 	}
 }
 
-// extend has a curve go on to now.
+// extend has a curve go on to now: what the venue has said ahead of an account's events knows nothing of what came
+// into it and left it meanwhile.
 func (v *Valuation) extend(a *market.Account, c *Curve, hours *hourmarks.View) {
 	if c.TraderStats == nil {
 		return

@@ -1,0 +1,130 @@
+package perp
+
+import (
+	"testing"
+	"time"
+
+	"quotary/shared/data/accounts"
+	"quotary/shared/data/followrequests"
+	"quotary/shared/market"
+	"quotary/shared/testing/must"
+)
+
+// leading is an account of which the venue is asked while its events come an hour late.
+type leading struct {
+	*accountWorld
+}
+
+func (w leading) asked(a market.Anchor) {
+	w.t.Helper()
+	w.apply(&Batch{Events: market.Events{AnchorRequests: []string{faultyAccount}}}, time.Second)
+	w.apply(&Batch{Events: market.Events{Anchors: []market.Anchor{a}}}, 5*time.Second)
+}
+
+func (w leading) fills(list ...market.Fill) {
+	w.t.Helper()
+	w.apply(&Batch{Events: market.Events{Fills: list}}, 5*time.Second)
+}
+
+// holds requires what is stored of it: the sizes that its events come to and that the venue has said, "-" for nothing.
+func (w leading) holds(when, confirmed, ahead string) {
+	w.t.Helper()
+	size := func(a *market.Account) string {
+		if a == nil {
+			return "-"
+		}
+		if h, _ := a.Holding("BTC"); h.Open != nil {
+			return market.Text(h.Open.Size)
+		}
+		return "0"
+	}
+	row := w.rows[accounts.At(faultyAccount)]
+	said := must.Get(accounts.AheadOf(faultyAccount, row))(w.t)
+	if got := size(must.Get(accounts.Decode(faultyAccount, row))(w.t)); got != confirmed || size(said) != ahead {
+		w.t.Errorf("%s: %s is confirmed, %s ahead; want %s and %s", when, got, size(said), confirmed, ahead)
+	}
+}
+
+const laterHour = 3600 // seconds after noon
+
+// TestWhatTheVenueSaysAheadOfTheEvents is shown as what the account holds, and compared with its events when they have come.
+func TestWhatTheVenueSaysAheadOfTheEvents(t *testing.T) {
+	t.Parallel()
+	w := leading{newAccountWorld(t)}
+	w.fills(step(1, market.Buy, "2.0", "0.0", "0.0"))
+	w.asked(said(laterHour, "5", "500"))
+	w.holds("the venue has said it", "2.0", "5.0")
+	w.asked(said(laterHour+300, "6", "600"))
+	w.holds("it has said more", "2.0", "6.0")
+
+	w.fills(step(2, market.Buy, "1.0", "2.0", "0.0"))
+	w.holds("an event comes", "3.0", "6.0")
+	w.fills(step(3, market.Buy, "2.0", "3.0", "0.0"), step(laterHour+1, market.Sell, "1.0", "5.0", "0.0"))
+	w.holds("events come to the first answer", "4.0", "6.0")
+	state, f := w.p.cache[faultyAccount].state, &w.p.figures
+	if h, _ := state.Holding("BTC"); h.Leverage.Value != 7 || state.Anchored != noon.UnixMilli()+1000*laterHour {
+		t.Errorf("it is not anchored by the answer: %+v", state)
+	}
+	if f.anchored.Load() != 1 || f.differences.Load() != 0 || f.ahead.Load() != 2 || f.missed.Load() != 0 {
+		t.Errorf("%d anchored, %d differences, %d ahead, %d missed", f.anchored.Load(), f.differences.Load(), f.ahead.Load(), f.missed.Load())
+	}
+	w.fills(step(laterHour+400, market.Buy, "2.0", "4.0", "0.0"))
+	w.holds("events pass the second", "6.0", "-")
+	if len(w.p.leading) > 0 || w.p.cache[faultyAccount].later != nil {
+		t.Error("something is waited for")
+	}
+}
+
+// TestAnAccountThatOnlyTheVenueTellsOf has no events before their hour comes, and begins with that as if nobody had asked.
+func TestAnAccountThatOnlyTheVenueTellsOf(t *testing.T) {
+	t.Parallel()
+	w := leading{newAccountWorld(t)}
+	other := step(1, market.Buy, "1.0", "0.0", "0.0")
+	other.Address = "0xb0b0000000000000000000000000000000000002"
+	w.fills(other) // so it is known how far the events have come
+	w.asked(said(laterHour, "5", "500"))
+	w.holds("the venue has said it", "0", "5.0")
+
+	again := newAccountWorld(t) // a restart: the answer is forgotten, what it says is not
+	w.disk.rows = w.rows
+	again.disk, again.now = w.disk, w.now
+	again.set.logs = w.disk.part
+	w = leading{again}
+	w.fills(step(2, market.Buy, "1.0", "4.0", "0.0"))
+	w.holds("an event comes", "5.0", "5.0")
+	w.fills(step(laterHour+1, market.Sell, "5.0", "5.0", "1.0"))
+	w.holds("events pass what it has said", "0", "-")
+}
+
+// TestWhereNoEventsOfAccountsCome the venue's word is all that there is, and no difference from anything.
+func TestWhereNoEventsOfAccountsCome(t *testing.T) {
+	t.Parallel()
+	w := leading{newAccountWorld(t)}
+	w.p.told = true
+	w.asked(said(1, "5", "500"))
+	w.asked(said(60, "2", "200"))
+	w.holds("it is asked twice", "0", "2.0")
+	if f := &w.p.figures; f.differences.Load() != 0 || w.p.cache[faultyAccount].later != nil {
+		t.Errorf("%d differences; %+v is kept", f.differences.Load(), w.p.cache[faultyAccount].later)
+	}
+}
+
+// TestWhoIsFollowedIsAskedAboutAsItTrades where only that it did is known.
+func TestWhoIsFollowedIsAskedAboutAsItTrades(t *testing.T) {
+	t.Parallel()
+	w := newAccountWorld(t)
+	followed := followrequests.List[string]{{Distributor: "acme", Things: []string{faultyAccount}}}
+	after := func() time.Time { return w.p.wanted.list(followed, w.now)[0].After }
+	if !after().IsZero() {
+		t.Error("it is asked about at once")
+	}
+	other := step(1, market.Buy, "1.0", "0.0", "0.0")
+	other.Address = "0xb0b0000000000000000000000000000000000002"
+	w.apply(&Batch{Events: market.Events{Provisional: []market.Fill{step(1, market.Buy, "1.0", "", ""), other}}}, 0)
+	if got := after(); got.Before(noon) {
+		t.Errorf("it is asked about after %s", got)
+	}
+	if w.p.wanted.list(nil, w.now); len(w.p.wanted.traded) > 0 {
+		t.Error("who is not followed is remembered")
+	}
+}
