@@ -64,7 +64,7 @@ func (i *ingester) feedsOf(set feedsConfig, domain perp.Config) func(context.Con
 			Gateway:     management.New(i.config, term.Valid),
 			Keys:        keys.New(i.dynamodb, i.prefix+schema.KeysTable, nil, time.Now),
 			Log:         stores.Log, Series: stores.Series, PastRead: pastRead,
-			Folds:  domain.NodeDir != "",
+			Folds: domain.NodeDir != "", Hours: domain.Hours != nil,
 			Logger: i.log.With("part", "feeds"),
 			Rate:   set.rate, Idle: set.idle, Silence: set.silence,
 		}

@@ -42,7 +42,7 @@ func TestWhatThisDeploymentHasNoSourceOfIsRefused(t *testing.T) {
 		user   = `"user":"0x1000000000000000000000000000000000000001"`
 		fills  = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes"
 		traded = "the subscription is refused: fills of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node, public trades or the hours that the venue publishes"
-		events = "liquidations and funding of Hyperliquid as they happen are not configured in this deployment: they take the files of a node"
+		events = "liquidations and funding of Hyperliquid are not configured in this deployment: they take the files of a node or the hours that the venue publishes"
 		orders = "the subscription is refused: orders of the accounts of Hyperliquid are not configured in this deployment: they take the files of a node"
 	)
 	w := open(t)

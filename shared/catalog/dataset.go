@@ -125,9 +125,8 @@ var (
 	VenueFunding  = dataset(Dataset{Name: "funding", Domain: PerpDomain, Holds: "funding rates of Hyperliquid", Takes: takesVenue})
 	VenueFills    = dataset(Dataset{Name: "fills", Domain: PerpDomain, Holds: "fills of the accounts of Hyperliquid", Takes: takesHours, Hourly: true})
 
-	// VenueAccountEvents are fills with whom they liquidated, and funding, as they happen: feeds show nothing of them
-	// with the hours that the venue publishes.
-	VenueAccountEvents = dataset(Dataset{Name: "accountevents", Domain: PerpDomain, Holds: "liquidations and funding of Hyperliquid as they happen", Takes: takesNode})
+	// VenueAccountEvents are fills with whom they liquidated, and funding, as feeds show them.
+	VenueAccountEvents = dataset(Dataset{Name: "accountevents", Domain: PerpDomain, Holds: "liquidations and funding of Hyperliquid", Takes: takesHours})
 
 	// VenueAccountTrades are the fills that are trades, as they happen: without a node they are provisional first.
 	VenueAccountTrades = dataset(Dataset{Name: "accounttrades", Domain: PerpDomain, Holds: "fills of the accounts of Hyperliquid", Takes: takesNode + ", public trades or the hours that the venue publishes"})

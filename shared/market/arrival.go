@@ -23,6 +23,9 @@ type Arrived struct {
 	// Again reports that the event may be stored already, with an earlier place, which is then
 	// its place.
 	Again bool
+	// Whole is the place at which it came to be known whom a fill liquidated, where the fill itself had come before as a
+	// provisional one; 0 where that is At.
+	Whole Arrival
 }
 
 // LateAfter is how long after it happened an event arrives at most that is not late.

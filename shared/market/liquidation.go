@@ -119,7 +119,7 @@ func LiquidationOf(f *Fill) (e LiquidationEvent, ok bool) {
 		Value: f.Notional(), Sz: mustDecimal(f.Sz), Pnl: mustDecimal(f.ClosedPnl),
 		Start: mustDecimal(f.StartPosition), End: f.EndPosition(),
 		MarkPx: f.Liquidation.MarkPx, Method: f.liquidationMethod(),
-		Parts: Parts{f.partID()}, Arrival: f.Arrived.At,
+		Parts: Parts{f.partID()}, Arrival: max(f.Arrived.At, f.Arrived.Whole),
 	}, true
 }
 

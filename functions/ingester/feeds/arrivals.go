@@ -9,6 +9,7 @@ import (
 	"quotary/shared/data/fills"
 	"quotary/shared/data/klines"
 	"quotary/shared/data/ledgers"
+	liquidated "quotary/shared/data/liquidations"
 	"quotary/shared/data/orders"
 	"quotary/shared/market"
 )
@@ -122,7 +123,7 @@ func (a *arriving) arrive(e *market.Events, since int64) (fresh, late market.Eve
 		}
 		for i := range e.Ledgers { // one that is late is published as any
 			l := &e.Ledgers[i]
-			if l.Time < since == pass.late && arriveOnce(a, &a.ledgers, ledgerKey{l.Address, l.Hash, l.Time, string(l.Delta)}, ledgersSeen, l.Time, pass.late, &l.Arrived) {
+			if l.Time < since == pass.late && arriveOnce(a, &a.ledgers, keyOfLedger(l), ledgersSeen, l.Time, pass.late, &l.Arrived) {
 				a.recentLedgers.add(now, *l)
 				fresh.Ledgers = append(fresh.Ledgers, *l)
 			}
@@ -230,12 +231,7 @@ func (a *arriving) noteLate(ctx context.Context, e *market.Events) error {
 			return err
 		}
 	}
-	for i := range e.Ledgers {
-		if err := note(ledgers.Name, e.Ledgers[i].Arrived.At, e.Ledgers[i].Time); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.noteLedgers(ctx, e.Ledgers)
 }
 
 // noteFills notes how far back the late ones among fills lie. The caller holds noting.
@@ -250,9 +246,27 @@ func (a *arriving) noteFills(ctx context.Context, lists ...[]market.Fill) error 
 	return nil
 }
 
-// noteHour notes how far back the fills of an hour lie that are new: their trades lie too far back for who asks for these.
-func (a *arriving) noteHour(ctx context.Context, list []market.Fill) error {
+// noteHour notes how far back the events of an hour lie that are new: their trades lie too far back for who asks for these.
+func (a *arriving) noteHour(ctx context.Context, e market.Events, events []market.LiquidationEvent) error {
 	a.noting.Lock()
 	defer a.noting.Unlock()
-	return a.noteFills(ctx, list)
+	for i := range events {
+		if err := a.late.Add(ctx, liquidated.Name, events[i].Arrival, events[i].Time); err != nil {
+			return err
+		}
+	}
+	if err := a.noteLedgers(ctx, e.Ledgers); err != nil {
+		return err
+	}
+	return a.noteFills(ctx, e.Fills)
+}
+
+// noteLedgers notes how far back the late ones among ledger updates lie. The caller holds noting.
+func (a *arriving) noteLedgers(ctx context.Context, list []market.Ledger) error {
+	for i := range list {
+		if err := a.late.Add(ctx, ledgers.Name, list[i].Arrived.At, list[i].Time); err != nil {
+			return err
+		}
+	}
+	return nil
 }

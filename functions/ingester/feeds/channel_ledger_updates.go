@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,8 +25,8 @@ const (
 )
 
 // ledgerUpdates publishes the ledger updates of the accounts that are followed, and
-// keeps the last of each. Where a node is followed, and without a venue to ask, a snapshot has
-// what is stored, as far as the past is read.
+// keeps the last of each. Where a node is followed or the venue's hours are read, and without a venue to ask, a snapshot
+// has what is stored, as far as the past is read: the venue would tell what an hour then brings again.
 type ledgerUpdates struct {
 	base
 	addressTopic
@@ -38,6 +39,10 @@ type ledgerKey struct {
 	address, hash string
 	time          int64
 	delta         string
+}
+
+func keyOfLedger(l *market.Ledger) ledgerKey {
+	return ledgerKey{l.Address, l.Hash, l.Time, string(l.Delta)}
 }
 
 // ledgerList is the last updates of one account. Of one that was shed there are those that a
@@ -97,8 +102,8 @@ func (ls *ledgerUpdates) snapshot(address string, l *ledgerList) []byte {
 	return ledgerFrame(address, kind, l.updates)
 }
 
-// history is what is stored, where a node is followed or there is no venue to ask.
-func (ls *ledgerUpdates) history() bool { return ls.Venue == nil || ls.Folds }
+// history is what is stored, where a source delivers updates or there is no venue to ask.
+func (ls *ledgerUpdates) history() bool { return ls.Venue == nil || ls.Folds || ls.Hours }
 
 // run publishes new snapshots of those that were incomplete, when the past is read.
 func (ls *ledgerUpdates) run(ctx context.Context) error {
@@ -117,7 +122,7 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 	for i := range e.Ledgers {
 		u := &e.Ledgers[i]
 		l, ok := ls.cache.get(u.Address)
-		if !ok || !ls.seen.add(ledgerKey{u.Address, u.Hash, u.Time, string(u.Delta)}, ledgerSeen) {
+		if !ok || !ls.seen.add(keyOfLedger(u), ledgerSeen) {
 			continue
 		}
 		one := listedUpdate{u.Time, u.Hash, u.Delta}
@@ -127,6 +132,19 @@ func (ls *ledgerUpdates) consume(e *market.Events) {
 		l.cut()
 		ls.cache.changed(u.Address)
 		ls.hub.PublishAt(ls.topicName(u.Address), ledgerFrame(u.Address, updateMembers, []listedUpdate{one}), int64(u.Arrived.At))
+	}
+}
+
+func (ls *ledgerUpdates) consumeHour(e *market.Events) { ls.consume(e) }
+
+// keep adds updates that are published to nobody.
+func (ls *ledgerUpdates) keep(list []market.Ledger) {
+	for i := range list {
+		u := &list[i]
+		if l, ok := ls.cache.get(u.Address); ok && l.add(listedUpdate{u.Time, u.Hash, u.Delta}) {
+			l.order()
+			ls.cache.changed(u.Address)
+		}
 	}
 }
 
@@ -146,7 +164,7 @@ func (ls *ledgerUpdates) prune() {
 
 // recentOf lists the recent updates of an account. The caller holds ls.mu.
 func (ls *ledgerUpdates) recentOf(address string) *ledgerList {
-	l := &ledgerList{since: ls.freshSince}
+	l := &ledgerList{since: ls.comesSince}
 	for i := range ls.arriving.recentLedgers.list {
 		if u := &ls.arriving.recentLedgers.list[i].one; u.Address == address {
 			l.add(listedUpdate{u.Time, u.Hash, u.Delta})
@@ -170,8 +188,7 @@ func (ls *ledgerUpdates) load(ctx context.Context, address string, l *ledgerList
 	for _, u := range list {
 		l.add(u)
 	}
-	slices.SortStableFunc(l.updates, func(a, b listedUpdate) int { return int(a.Time - b.Time) })
-	l.cut()
+	l.order()
 	return nil
 }
 
@@ -212,6 +229,12 @@ func (l *ledgerList) add(u listedUpdate) bool {
 	}
 	l.updates = append(l.updates, u)
 	return true
+}
+
+// order brings the updates into the order of their times, and cuts them.
+func (l *ledgerList) order() {
+	slices.SortStableFunc(l.updates, func(a, b listedUpdate) int { return cmp.Compare(a.Time, b.Time) })
+	l.cut()
 }
 
 // cut drops the oldest updates beyond what a snapshot has, or beyond what is kept without one.
@@ -258,7 +281,7 @@ func (ls *ledgerUpdates) recent(about map[string]bool) []replayed {
 }
 
 func (ls *ledgerUpdates) replay(l *market.Ledger) replayed {
-	return replayed{l.Address, ledgerKey{l.Address, l.Hash, l.Time, string(l.Delta)}, l.Arrived.At, l.Time, (&listedUpdate{l.Time, l.Hash, l.Delta}).append(nil)}
+	return replayed{l.Address, keyOfLedger(l), l.Arrived.At, l.Time, (&listedUpdate{l.Time, l.Hash, l.Delta}).append(nil)}
 }
 
 func (ls *ledgerUpdates) replayFrame(address string, bodies [][]byte) []byte {

@@ -308,7 +308,7 @@ func liquidationsFrame(bodies [][]byte) []byte {
 	return append(appendList(inChannel(channel.Liquidations), bodies), '}')
 }
 
-func (*liquidations) datasets() []string { return []string{fills.Name} }
+func (*liquidations) datasets() []string { return []string{fills.Name, liquidated.Name} }
 
 func (ls *liquidations) replayed(ctx context.Context, about string, from time.Time) iter.Seq2[replayed, error] {
 	filter := ls.filter(about)

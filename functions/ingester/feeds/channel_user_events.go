@@ -70,13 +70,16 @@ func newUserEvents(b base) publisher {
 
 func (ae *accountEvents) topic(string) hub.Topic { return hub.Topic{} }
 
-// consume publishes the events that are new, in one frame an account and kind.
-func (ae *accountEvents) consume(e *market.Events) {
+func (ae *accountEvents) consume(e *market.Events) { ae.publish(e, ae.freshSince()) }
+
+func (ae *accountEvents) consumeHour(e *market.Events) { ae.publish(e, ae.comesSince()) }
+
+// publish publishes the events since a time, ms, that are new, in one frame an account and kind.
+func (ae *accountEvents) publish(e *market.Events, since int64) {
 	list := ae.events(e, func(address string) bool { return ae.hub.Watched(ae.topicName(address)) })
 	if len(list) == 0 {
 		return
 	}
-	since := ae.freshSince()
 	ae.mu.Lock()
 	defer ae.mu.Unlock()
 	type group struct{ address, kind string }

@@ -116,6 +116,8 @@ func (fs *userFills) consumeLate(e *market.Events, beforeStart bool) {
 	}
 }
 
+func (fs *userFills) consumeHour(e *market.Events) { fs.add(e) }
+
 func (fs *userFills) add(e *market.Events) {
 	fresh := map[*fillList][]listedFill{}
 	owner := map[*fillList]string{}

@@ -110,6 +110,21 @@ func (fs *userFundings) consume(e *market.Events) {
 	}
 }
 
+func (fs *userFundings) consumeHour(e *market.Events) { fs.consume(e) }
+
+// keep adds payments that are published to nobody.
+func (fs *userFundings) keep(list []market.FundingPayment) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for i := range list {
+		p := &list[i]
+		if l, ok := fs.cache.get(p.Address); ok && l.add(p) {
+			l.cut()
+			fs.cache.changed(p.Address)
+		}
+	}
+}
+
 // prepare reads the last payments of an account.
 func (fs *userFundings) prepare(of string, s *channel.Subscription) (load func(context.Context) error, release func()) {
 	address := s.User
@@ -121,12 +136,15 @@ func (fs *userFundings) prepare(of string, s *channel.Subscription) (load func(c
 }
 
 func (fs *userFundings) prune() {
+	fs.mu.Lock()
+	fs.latest.forget(fs.Now())
+	fs.mu.Unlock()
 	fs.cache.prune(func(address string) bool { return fs.hub.Watched(fs.topicName(address)) })
 }
 
 // recentOf lists the recent payments of an account. The caller holds fs.mu.
 func (fs *userFundings) recentOf(address string) *fundingList {
-	l := &fundingList{since: fs.freshSince}
+	l := &fundingList{since: fs.comesSince}
 	for i := range fs.latest.list {
 		if p := &fs.latest.list[i].one; p.Address == address {
 			l.add(p)

@@ -42,7 +42,6 @@ func (ff *fillFeed) consumeLate(e *market.Events, beforeStart bool) {
 	}
 }
 
-// consumeHour publishes what only an hour of the venue has, to whoever follows it by now: nobody knew of it before.
 func (ff *fillFeed) consumeHour(e *market.Events) {
 	for i := range e.Fills {
 		f := &e.Fills[i]

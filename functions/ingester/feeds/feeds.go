@@ -53,6 +53,7 @@ type Config struct {
 	PastRead    <-chan struct{}          // closed when what happened before the start is stored; nil: it is
 	Venue       Venue                    // the public API; nil: no states and open orders of accounts
 	Folds       bool                     // a node is followed, of whose events the pipeline folds accounts
+	Hours       bool                     // the venue's hours are read
 	VenueWeight int                      // what may be spent on accounts there a minute; 0 means 900
 	Joined      *hyperliquid.JoinedBooks // the public API; nil: books are joined from their last twenty prices
 	Logger      *slog.Logger
@@ -73,15 +74,20 @@ type Feeds struct {
 	consumers   []consumer
 	late        []lateConsumer
 	lateKept    []lateKeeper
-	candles     *candles
-	whaleEvents *whaleEvents
-	userFills   *userFills
-	books       *books
+	hourly      []hourConsumer
 	arriving    *arriving
 	resumes     *loads // of what is replayed
 	accounts    *accounts
 	snapshots   *loads // of what snapshots need
 	removals    removals
+
+	candles       *candles // of publishers
+	whaleEvents   *whaleEvents
+	userFills     *userFills
+	userFundings  *userFundings
+	ledgerUpdates *ledgerUpdates
+	liquidations  *liquidations
+	books         *books
 
 	// Replies: those until repliedBefore were sent by the feeds of an earlier run.
 	repliedBefore time.Time
@@ -142,6 +148,9 @@ func New(config Config) *Feeds {
 		if c, ok := f.publishers[name].(consumer); ok {
 			f.consumers = append(f.consumers, c)
 		}
+		if c, ok := f.publishers[name].(hourConsumer); ok {
+			f.hourly = append(f.hourly, c)
+		}
 		switch c := f.publishers[name].(type) {
 		case lateKeeper:
 			f.lateKept = append(f.lateKept, c)
@@ -153,6 +162,12 @@ func New(config Config) *Feeds {
 			f.whaleEvents = p
 		case *userFills:
 			f.userFills = p
+		case *userFundings:
+			f.userFundings = p
+		case *ledgerUpdates:
+			f.ledgerUpdates = p
+		case *liquidations:
+			f.liquidations = p
 		case *candles:
 			f.candles = p
 		case *books:

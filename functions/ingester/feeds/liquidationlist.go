@@ -34,13 +34,20 @@ func (l *liquidationList) insert(e *market.LiquidationEvent) {
 
 // merge adds a part of an event, which began at a time or later, ms.
 func (l *liquidationList) merge(part *market.LiquidationEvent, ms int64) {
+	if i := l.find(part, ms); i >= 0 {
+		l.events[i].Add(part)
+		l.changed(i)
+	}
+}
+
+// find is where the event is that something is a part of, which began at a time or later, ms; -1 where there is none.
+func (l *liquidationList) find(part *market.LiquidationEvent, ms int64) int {
 	for i := l.behind(ms); i < len(l.events); i++ {
-		if e := &l.events[i]; e.Same(part) {
-			e.Add(part)
-			l.changed(i)
-			return
+		if l.events[i].Same(part) {
+			return i
 		}
 	}
+	return -1
 }
 
 // drop takes the oldest n out.

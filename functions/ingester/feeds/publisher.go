@@ -38,8 +38,8 @@ var publishers = map[string]func(base) publisher{
 // present state of what it shows under a lock of its own, which is the Guard of its
 // topics, and publishes what changes.
 //
-// A publisher may also be a [consumer], a [lateConsumer] or [lateKeeper], a [preparer], a [historian], a
-// [runner], a [pruner], a [resumer] or a [replayer].
+// A publisher may also be a [consumer], a [lateConsumer] or [lateKeeper], an [hourConsumer], a [preparer], a
+// [historian], a [runner], a [pruner], a [resumer] or a [replayer].
 type publisher interface {
 	// about says what a subscription shows, the same for all that show the same. On a
 	// feed of addresses User and Dex of the subscription are set.
@@ -71,6 +71,13 @@ type lateConsumer interface {
 type lateKeeper interface {
 	lateConsumer
 	keepsLate()
+}
+
+// An hourConsumer publishes what only an hour of the venue has, to whoever follows it by now: nobody knew of it before.
+type hourConsumer interface {
+	// consumeHour takes new fills and ledger updates of an hour, and payments that may have come before, under the lock of
+	// [arriving]. It must not change them or keep them.
+	consumeHour(e *market.Events)
 }
 
 // A preparer needs more than what was received since the start.
@@ -186,6 +193,18 @@ func (f *Feeds) topicOf(name string, s *channel.Subscription) (string, publisher
 // freshFor is how old an event may be that is published as what happens now. What a
 // source delivers of longer ago is late, see [lateConsumer].
 const freshFor = market.LateAfter
+
+// hourFor is how old an event may be at most that an hour of the venue brings as new: it is passed over six hours behind
+// its end.
+const hourFor = 8 * time.Hour
+
+// comesSince is the time from which on a source may deliver events, once more too, as what is new, ms.
+func (b *base) comesSince() int64 {
+	if b.Hours {
+		return b.Now().Add(-hourFor).UnixMilli()
+	}
+	return b.freshSince()
+}
 
 // freshSince is the time from which on events are published, ms.
 func (b *base) freshSince() int64 { return b.Now().Add(-freshFor).UnixMilli() }

@@ -10,7 +10,7 @@ func holds(b *Batch, say func(catalog.Need)) {
 	}{
 		{len(b.Fills) > 0, catalog.VenueFills},
 		{len(b.Fills)+len(b.Provisional) > 0, catalog.VenueAccountTrades},
-		{len(b.Fills)+len(b.Payments) > 0 && !b.Hourly && !b.Stored, catalog.VenueAccountEvents},
+		{len(b.Fills)+len(b.Payments) > 0, catalog.VenueAccountEvents},
 		{len(b.Fills)+len(b.Trades) > 0, catalog.VenueTrades},
 		{len(b.Mids) > 0, catalog.VenueMids},
 		{b.Meta != nil, catalog.VenueMeta},

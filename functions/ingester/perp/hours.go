@@ -51,7 +51,7 @@ func (c Config) venueHours() *hyperliquid.Hours {
 func hoursSource(h *hyperliquid.Hours, feeds *Feeds) engine.Source[*Batch] {
 	return engine.Source[*Batch]{
 		Name: "hours", Stats: h.Stats, Background: true, Periodic: true,
-		Brings: catalog.AllOf(catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueTrades, catalog.VenueLedgers, catalog.VenuePayments),
+		Brings: catalog.AllOf(catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueAccountEvents, catalog.VenueTrades, catalog.VenueLedgers, catalog.VenuePayments),
 		Follow: func(ctx context.Context, from engine.Position, sink engine.Sink[*Batch]) error {
 			var at hyperliquid.HoursPosition
 			if err := from.Decode(&at); err != nil {
@@ -64,6 +64,9 @@ func hoursSource(h *hyperliquid.Hours, feeds *Feeds) engine.Source[*Batch] {
 				}
 				for i := range d.Events.Fills { // a provisional one may be there, with the place at which it arrived
 					d.Events.Fills[i].Arrived.Again = true
+				}
+				for i := range d.Events.Ledgers { // of an hour that is read once more
+					d.Events.Ledgers[i].Arrived.Again = true
 				}
 				if feeds != nil {
 					if err := feeds.Hour(ctx, &d.Events, d.Old || d.Late); err != nil {

@@ -76,6 +76,12 @@ func NewestFunds(ctx context.Context, l *store.Log, address string, from, to tim
 	return log.Read(ctx, l, dataset.Query{Subject: address, Index: store.A, From: from, To: to, Newest: true, Expect: expect})
 }
 
+// Arrivals says of each of the updates whether it is in the log, strongly consistent, and then with which
+// place in the order of arrival, 0 for none.
+func Arrivals(ctx context.Context, l *store.Log, list []market.Ledger) ([]store.StoredArrival, error) {
+	return l.Arrivals(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))
+}
+
 var errBody = errors.New("a stored ledger update has no type or an amount that is no decimal")
 
 // Decode reads a row.
