@@ -66,6 +66,16 @@ func TestOnlyWhatAnOperatorHasNamedIsPrivate(t *testing.T) {
 	}
 }
 
+// A proxy would connect in the place of the dialer, which looks where a name leads to.
+func TestNoProxyIsUsed(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"https://api.example.com", "http://127.0.0.1:8085", "wss://feed.example.com"} {
+		if through, ok := NewClient(base).Transport.(Inflating); !ok || through.Proxy != nil || Transport(base).Proxy != nil {
+			t.Errorf("%s is asked through a proxy of the environment", base)
+		}
+	}
+}
+
 // TestNoClientLeavesThePublicInternet has upstreams that lead to a service of this machine,
 // by their name and by a redirect: it is not asked, and nothing that anybody answers is in
 // the error, which is logged.

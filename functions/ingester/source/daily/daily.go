@@ -42,8 +42,16 @@ type list struct {
 	query func(whole bool) url.Values
 	read  func(answer []byte) (days []market.DayQuote, malformed int, err error)
 
-	known map[string]market.DayQuote // what was delivered, by date
+	known     map[string]market.DayQuote // what was delivered, by date
+	rewritten int64                      // until when the changes of old days are used up, Unix s
 }
+
+// recent is for how long days may change as often as they are asked for. An older one is as it was, but all are
+// others where a share is split: of decades that is a thousand rows, which are paid for, each time.
+const recent = 60 * 24 * time.Hour
+
+// rewrites are the changes of old days of one list.
+var rewrites = source.Rate{AtOnce: 3, Every: 24 * time.Hour}
 
 // Sink takes days in any order, which were asked for at a time. It blocks while its consumer
 // is behind.
@@ -90,19 +98,34 @@ func (s *Series) ask(ctx context.Context, l *list, sink Sink) error {
 	s.Stats.Malformed.Add(int64(malformed))
 	s.Stats.Lines.Add(1)
 	s.Stats.Seen(asked, 0)
-	var changed []market.DayQuote
-	for _, date := range slices.Sorted(maps.Keys(byDate)) {
-		if have, ok := l.known[date]; !ok || have != byDate[date] {
-			changed = append(changed, byDate[date])
-		}
-	}
-	if len(changed) > 0 {
+	if changed := l.changed(byDate, asked); len(changed) > 0 {
 		if err := sink(ctx, asked, changed); err != nil {
 			return source.OfSink(err)
 		}
-	}
-	for _, day := range changed {
-		l.known[day.Date] = day
+		for _, day := range changed {
+			l.known[day.Date] = day
+		}
 	}
 	return nil
+}
+
+// changed are the days that are not as they were delivered, oldest first: the old ones among them where they may
+// change again. Else they stay known as they were, so that they are looked at again.
+func (l *list) changed(byDate map[string]market.DayQuote, asked time.Time) (changed []market.DayQuote) {
+	old, since := 0, asked.UTC().Add(-recent).Format(time.DateOnly)
+	for _, date := range slices.Sorted(maps.Keys(byDate)) {
+		if have, ok := l.known[date]; ok && have == byDate[date] {
+			continue
+		}
+		if changed = append(changed, byDate[date]); date < since {
+			old = len(changed)
+		}
+	}
+	if old > 0 {
+		var may bool
+		if l.rewritten, may = rewrites.Take(l.rewritten, asked); !may {
+			changed = changed[old:]
+		}
+	}
+	return changed
 }
