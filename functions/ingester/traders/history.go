@@ -75,6 +75,12 @@ func (h *history) note(at time.Time, of accountchanges.Did) {
 	h.since.Add(of.Address, since)
 }
 
+// leave leaves what files have of an account as it is.
+func (h *history) leave(a table.Address) {
+	delete(h.since, a)
+	delete(h.late.accounts, a)
+}
+
 // sinceOf is from when on more is known of what an account did, as far as that is not long ago, ms.
 func (h *history) sinceOf(a table.Address) int64 {
 	if since, ok := h.since[a]; ok {

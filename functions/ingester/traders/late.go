@@ -96,10 +96,13 @@ func (w *Work) takeInLate(ctx context.Context, h *history) error {
 				return err
 			}
 			a := some[i]
+			if i++; did.Broken != nil {
+				h.leave(a)
+				continue
+			}
 			if err := h.takeIn(ctx, a, did, func(hour int64) bool { return h.late.looksAt(a, hour) }); err != nil {
 				return err
 			}
-			i++
 		}
 	}
 	return nil

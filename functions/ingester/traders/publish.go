@@ -44,6 +44,7 @@ type addresses map[table.Address]bool
 
 // Publish publishes the next version, where there is anybody to publish.
 func (w *Work) Publish(ctx context.Context) error {
+	w.broken = map[string]bool{}
 	m, err := w.begin(ctx)
 	if err != nil {
 		return err
@@ -63,6 +64,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	w.made.Add(int64(rows.Len()))
 	w.hot.Store(int64(len(next.hot)))
 	w.late.Store(int64(len(m.past.late.Turn) + len(m.past.late.Waiting)))
+	w.unread.Store(int64(len(w.broken)))
 	w.leftOut.Store(int64(max(m.routes.LeftOut(), m.past.leftOut)))
 	return nil
 }

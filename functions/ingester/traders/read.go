@@ -69,6 +69,7 @@ type trader struct {
 	traders.Trader
 	state   store.Point
 	version string // of its rows
+	broken  bool   // some of its rows cannot be read
 }
 
 // didNothing reports whether that it has no row of what it did says that it did nothing: its rows are
@@ -151,8 +152,8 @@ func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Addre
 	return rows.Add(list)
 }
 
-// read is what the rows of those of some accounts are made of that are known. What they did is taken in,
-// of accounts that were not made before.
+// read is what the rows of those of some accounts are made of that are known and can be read. What they did is
+// taken in, of accounts that were not made before.
 func (m *making) read(ctx context.Context, some []table.Address) ([]trader, error) {
 	texts, keys := make([]string, len(some)), make([]store.SeriesAt, len(some))
 	for i, a := range some {
@@ -174,12 +175,18 @@ func (m *making) read(ctx context.Context, some []table.Address) ([]trader, erro
 	for i := range list {
 		state, err := accounts.Decode(known[i], list[i].state)
 		if err != nil {
-			return nil, fmt.Errorf("read the state of %s: %w", known[i], err)
+			if err := m.breaks(known[i], &list[i].broken, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		list[i].Holds = m.at.summary(state, m.ms)
 	}
 	i := 0
-	for stats, err := range accountstats.ReadCurves(ctx, m.Series, known) {
+	for stats, err := range accountstats.ReadAll(ctx, m.Series, known) {
+		if err == nil {
+			err = m.breaks(known[i], &list[i].broken, stats.Broken)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read how accounts trade: %w", err)
 		}
@@ -195,10 +202,13 @@ func (m *making) read(ctx context.Context, some []table.Address) ([]trader, erro
 	i = 0
 	since := func(i int) int64 { return min(from(traderfields.Month, end), m.past.sinceOf(list[i].Address)) }
 	for did, err := range traderfacts.Read(ctx, m.Series, known, since, end) {
+		if err == nil {
+			err = m.breaks(known[i], &list[i].broken, did.Broken)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read what accounts did: %w", err)
 		}
-		if did.Stored || list[i].didNothing() {
+		if did.Stored || did.Broken == nil && list[i].didNothing() {
 			list[i].setDid(did, end)
 		}
 		if err := m.take(ctx, &list[i], did); err != nil {
@@ -206,12 +216,39 @@ func (m *making) read(ctx context.Context, some []table.Address) ([]trader, erro
 		}
 		i++
 	}
-	return list, nil
+	return slices.DeleteFunc(list, func(t trader) bool { return t.broken }), nil
+}
+
+// mostBroken is how many accounts a publication goes on without: with more, something is wrong with all of them.
+const mostBroken = 100
+
+// breaks notes that rows of an account cannot be read, if an error says so: it keeps the row that it had, and
+// holds up that of nobody else.
+func (w *Work) breaks(address string, broken *bool, err error) error {
+	if err == nil {
+		return nil
+	}
+	*broken = true
+	if w.broken[address] {
+		return nil //nolint:nilerr // it is noted already
+	}
+	w.broken[address] = true
+	if len(w.broken) > mostBroken {
+		return fmt.Errorf("the rows of more than %d accounts cannot be read, the last of them %s: %w", mostBroken, address, err)
+	}
+	if len(w.broken) == 1 {
+		w.Logger.Error("the rows of an account cannot be read; its row of the trader table stays as it was, and further ones are only counted", "address", address, "error", err.Error())
+	}
+	return nil
 }
 
 // take takes in what an account did, once.
 func (m *making) take(ctx context.Context, of *trader, did *traderfacts.Did) error {
 	if m.made[of.Address] {
+		return nil
+	}
+	if did.Broken != nil {
+		m.past.leave(of.Address)
 		return nil
 	}
 	if of.Did != nil {

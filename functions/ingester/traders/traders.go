@@ -116,11 +116,12 @@ type Work struct {
 	others    *store.View[othervenues.Index]
 	delivered *delivered.Reader
 
-	last published // by this term; the zero value before the first one
+	last   published       // by this term; the zero value before the first one
+	broken map[string]bool // accounts whose rows the publication cannot read
 
 	began, flushed, failing atomic.Int64 // ms; failing since when, 0 while it does not
 	made, hot               atomic.Int64 // rows
-	late, leftOut           atomic.Int64 // traders
+	late, leftOut, unread   atomic.Int64 // traders
 	took                    atomic.Int64 // ms
 }
 
@@ -164,6 +165,7 @@ func (w *Work) Status() engine.Status {
 			{Name: metrics.HotTraders, Unit: metrics.Count, Value: w.hot.Load()},
 			{Name: metrics.PublishingTraders, Unit: metrics.Milliseconds, Value: w.took.Load()},
 			{Name: metrics.LateTraders, Unit: metrics.Count, Value: w.late.Load()},
+			{Name: metrics.UnreadTraders, Unit: metrics.Count, Value: w.unread.Load()},
 			{Name: metrics.RoutesLeftOut, Unit: metrics.Count, Value: w.leftOut.Load()},
 		},
 	}

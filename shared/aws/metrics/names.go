@@ -135,6 +135,10 @@ const LateTraders = "LateTraders"
 // them: what these builders routed is not known.
 const RoutesLeftOut = "RoutesLeftOut"
 
+// UnreadTraders, of the domain traders, is how many accounts have rows that cannot be read: theirs of the trader
+// table stay as they were.
+const UnreadTraders = "UnreadTraders"
+
 // Metrics of each source of the ingester, with the labels [Domain] and [Source];
 // [Lag] is one of them too.
 const (

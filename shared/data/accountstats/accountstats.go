@@ -11,6 +11,7 @@
 package accountstats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -108,6 +109,8 @@ type WithCurve struct {
 	*market.TraderStats                   // nil where the account is not known
 	Venue               market.VenueCurve // what the venue says of before
 	Version             string            // with which the row was written, see [VersionOf]
+
+	Broken error // why its rows cannot be read, of [ReadAll]; then nothing else is known
 }
 
 // ReadCurves returns what is known of accounts, as [Read] does, with all points of their
@@ -118,6 +121,21 @@ func ReadCurves(ctx context.Context, series *store.Series, addresses []string) i
 
 // ReadWhole is [ReadCurves] where whole says so, else [Read].
 func ReadWhole(ctx context.Context, series *store.Series, addresses []string, whole bool) iter.Seq2[WithCurve, error] {
+	return func(yield func(WithCurve, error) bool) {
+		for one, err := range read(ctx, series, addresses, whole) {
+			if err = cmp.Or(err, one.Broken); !yield(one, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ReadAll is [ReadCurves] for who goes on with the other accounts where the rows of one cannot be read.
+func ReadAll(ctx context.Context, series *store.Series, addresses []string) iter.Seq2[WithCurve, error] {
+	return read(ctx, series, addresses, true)
+}
+
+func read(ctx context.Context, series *store.Series, addresses []string, whole bool) iter.Seq2[WithCurve, error] {
 	return func(yield func(WithCurve, error) bool) {
 		keys := make([]store.SeriesAt, 0, 2*len(addresses))
 		for _, address := range addresses {
@@ -138,15 +156,13 @@ func ReadWhole(ctx context.Context, series *store.Series, addresses []string, wh
 			if p, known := points[At(address)]; !known {
 				of.TraderStats = nil
 			} else if err := d.decode(p.Extra, &s); err != nil {
-				yield(WithCurve{}, fmt.Errorf("read %s: %w", At(address).SeriesKey, err))
-				return
+				of = WithCurve{Broken: fmt.Errorf("read %s: %w", At(address).SeriesKey, err)}
 			} else if whole {
 				of.Version = Version(p)
 			}
 			if p, known := points[PastAt(address)]; known && of.TraderStats != nil {
 				if of.Venue, err = d.past(p.Extra, &s); err != nil {
-					yield(WithCurve{}, fmt.Errorf("read %s: %w", PastAt(address).SeriesKey, err))
-					return
+					of = WithCurve{Broken: fmt.Errorf("read %s: %w", PastAt(address).SeriesKey, err)}
 				}
 			}
 			if !yield(of, nil) {

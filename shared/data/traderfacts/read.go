@@ -19,6 +19,8 @@ type Did struct {
 	Stored bool               // there is an open row; else the account did nothing that is in one, or it is not known
 	Placed market.OrderTimes  // orders that it placed, see [Placed]
 	Days   market.FactsByHour // of the window, as far as it is in days that have rows of their own
+
+	Broken error // why its rows cannot be read; then nothing else is known
 }
 
 // AllTime is what the account did since it is known, with the orders that it placed.
@@ -42,7 +44,7 @@ const readAtOnce = 16
 
 // Read returns what accounts did in the days that a window touches, from one time on, which from tells of
 // each by its place, and before another, ms, in the order of the addresses. It asks once for each
-// account. An error ends the sequence.
+// account. Rows that cannot be read are those of one account alone: see [Did.Broken]. An error ends the sequence.
 func Read(ctx context.Context, series *store.Series, addresses []string, from func(i int) int64, to int64) iter.Seq2[*Did, error] {
 	return each(ctx, addresses, func(ctx context.Context, i int) (*Did, error) {
 		return readOne(ctx, series, addresses[i], from(i), to)
@@ -93,8 +95,11 @@ func each(ctx context.Context, addresses []string, read func(ctx context.Context
 func readOne(ctx context.Context, series *store.Series, address string, from, to int64) (*Did, error) {
 	at := OpenAt(address)
 	points, err := series.RangeWhole(ctx, at.SeriesKey, time.UnixMilli(market.Day1.StartMs(max(from, 0))), time.Time{}, 0, false)
+	if err != nil {
+		return nil, err
+	}
 	did := &Did{Days: market.FactsByHour{}}
-	if n := len(points); err == nil && n > 0 && points[n-1].Time.Equal(at.Time) {
+	if n := len(points); n > 0 && points[n-1].Time.Equal(at.Time) {
 		did.Open, err = DecodeOpen(points[n-1].Extra)
 		did.Stored, points = true, points[:n-1]
 	}
@@ -103,10 +108,18 @@ func readOne(ctx context.Context, series *store.Series, address string, from, to
 		placed, err = DecodePlaced(points[n-1].Extra)
 		did.Placed, points = placed.OrderTimes, points[:n-1]
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = did.addDays(points, to)
 	}
-	return did, did.addDays(points, to)
+	return did.orBroken(err), nil
+}
+
+// orBroken is what is known of an account whose rows are there, unless an error says why they cannot be read.
+func (d *Did) orBroken(err error) *Did {
+	if err != nil {
+		return &Did{Broken: err}
+	}
+	return d
 }
 
 // readHours reads the hours of an account: the rows of days, and the open one.
@@ -126,10 +139,10 @@ func readHours(ctx context.Context, series *store.Series, address string, from, 
 		return did, nil
 	}
 	did.Stored = true
-	if did.Open, err = DecodeOpen(row.Extra); err != nil {
-		return nil, err
+	if did.Open, err = DecodeOpen(row.Extra); err == nil {
+		err = did.addDays(points, to)
 	}
-	return did, did.addDays(points, to)
+	return did.orBroken(err), nil
 }
 
 // addDays adds rows of days up to a time, ms.
