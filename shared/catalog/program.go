@@ -126,7 +126,7 @@ var declared = map[string]declaration{
 		readViews,                        // which coins there are
 	}},
 	ProgramIngester: {Nobody, []use{
-		table(LogTable, "BatchGetItem", "BatchWriteItem", "Query", "Scan"),              // a new projection is folded from all of it
+		table(LogTable, "BatchGetItem", "BatchWriteItem", "PutItem", "Query", "Scan"),   // a new projection is folded from all of it
 		table(SeriesTable, "BatchGetItem", "GetItem", "PutItem", "Query", "UpdateItem"), // its leases lie there too
 		objects("views/", "GetObject", "PutObject"), objects("quarantine/", "PutObject"),
 		objects("archive/", "GetObject", "PutObject"), // which nobody deletes

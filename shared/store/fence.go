@@ -8,18 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"quotary/shared/aws/attr"
-	"quotary/shared/aws/batch"
 )
 
 // ErrFenced means that another writer, of a higher epoch, has taken over.
 // The one that gets it must not write any more.
 var ErrFenced = errors.New("a newer writer has taken over")
-
-// parallelPuts is how many fenced writes of one call run at a time.
-const parallelPuts = 16
 
 // Under returns the series for a writer of the given epoch: the fencing number
 // that it got when it became the writer, higher than those of all before it.
@@ -76,25 +71,7 @@ func fenced(err error) error {
 
 // putFenced writes items, each with a request of its own.
 func (s *Series) putFenced(ctx context.Context, p *puts) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallelPuts)
-	if s.Parallel > 0 {
-		g.SetLimit(s.Parallel)
-	}
-	for i, it := range p.items {
-		g.Go(func() error {
-			err := batch.WhileThrottled(ctx, pauses, func() error { return s.putItem(ctx, it) })
-			if refused(err) {
-				p.refuse(p.rows[i], err)
-				return nil
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return p.err()
+	return p.putEach(ctx, s.Parallel, s.putItem)
 }
 
 // putItem replaces one item, unless a writer of a higher epoch has written it.

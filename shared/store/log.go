@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"quotary/shared/aws/attr"
 	"quotary/shared/store/retention"
@@ -42,6 +43,7 @@ type Log struct {
 type LogDB interface {
 	Rows
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
 // NewLog returns the log that is kept in the table.
@@ -65,6 +67,10 @@ type Row struct {
 	// that is written Again, or may be, keeps the place that is stored.
 	Arrival int64
 	Again   bool
+
+	// New says that the row is written only where none is stored with its key. That takes no more write units than in a
+	// batch, but a request of its own.
+	New bool
 
 	Body []byte // JSON in UTF-8
 
@@ -111,10 +117,28 @@ func (l *Log) Put(ctx context.Context, dataset string, rows []Row) error {
 	if err := l.keepArrivals(ctx, rows, puts); err != nil {
 		return fmt.Errorf("look when %s rows arrived: %w", dataset, err)
 	}
-	if err := puts.putAll(ctx, l.db, l.table, l.Parallel); err != nil {
+	fresh := puts.cut(func(row int) bool { return rows[row].New })
+	err := fresh.putEach(ctx, l.Parallel, l.putNew)
+	if err == nil || errors.As(err, new(*InvalidRowsError)) {
+		puts.invalid = append(puts.invalid, fresh.invalid...)
+		err = puts.putAll(ctx, l.db, l.table, l.Parallel)
+	}
+	if err != nil {
 		return fmt.Errorf("put %s rows: %w", dataset, err)
 	}
 	return nil
+}
+
+// putNew writes an item where none is stored with its key.
+func (l *Log) putNew(ctx context.Context, it item) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err := l.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &l.table, Item: it,
+		ConditionExpression: aws.String("attribute_not_exists(#p)"), ExpressionAttributeNames: map[string]string{"#p": attrPK}})
+	if errors.As(err, new(*types.ConditionalCheckFailedException)) {
+		return nil
+	}
+	return err
 }
 
 // keepArrivals gives the items of rows that may be there already the arrival that is stored.

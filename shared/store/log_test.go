@@ -161,6 +161,31 @@ func TestOfRowsWithTheSameKeyTheLastStays(t *testing.T) {
 	}
 }
 
+// Those of one call are written whatever becomes of the others.
+func TestANewRowTakesNobodysPlace(t *testing.T) {
+	t.Parallel()
+	log, db, _ := newLog(t)
+	row := func(id, body string) store.Row {
+		return store.Row{Subject: "s", Time: at(1), ID: id, Index: [4]string{"a"}, Body: []byte(body)}
+	}
+	must.Do(t, log.Put(t.Context(), "fill", []store.Row{row("1", "1")}))
+	list := []store.Row{row("1", "2"), row("2", "2"), row("", "2"), row("3", "2"), row("4", "1"), row("4", "2")}
+	for _, i := range []int{0, 1, 2, 4} {
+		list[i].New = true
+	}
+	list[2].Subject = ""
+	db.refuse.Store(3)
+	var invalid *store.InvalidRowsError
+	if err := log.Put(t.Context(), "fill", list); !errors.As(err, &invalid) || len(invalid.Rows) != 1 || invalid.Rows[0].Index != 2 {
+		t.Errorf("refused is %v", err)
+	}
+	got := map[string]string{}
+	for _, r := range collect(t, log.Rows(t.Context(), store.Query{Dataset: "fill", Subject: "s"})) {
+		got[r.ID] = string(r.Body)
+	}
+	check.Equal(t, map[string]string{"1": "1", "2": "2", "3": "2", "4": "2"}, got)
+}
+
 func TestSubjectsThatShareTextNeverMeet(t *testing.T) {
 	t.Parallel()
 	log, _, _ := newLog(t)

@@ -60,6 +60,46 @@ func (p *puts) err() error {
 	return &InvalidRowsError{p.invalid}
 }
 
+// parallelPuts is how many requests for one item run at a time, of one call.
+const parallelPuts = 16
+
+// putEach writes the items, each with a request of its own, which batches have no conditions for. The error is as that of
+// putAll.
+func (p *puts) putEach(ctx context.Context, parallel int, put func(context.Context, item) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(cmp.Or(max(parallel, 0), parallelPuts))
+	for i, it := range p.items {
+		g.Go(func() error {
+			err := batch.WhileThrottled(ctx, pauses, func() error { return put(ctx, it) })
+			if refused(err) {
+				p.refuse(p.rows[i], err)
+				return nil
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return p.err()
+}
+
+// cut takes the items of some rows out, given by their index.
+func (p *puts) cut(of func(row int) bool) *puts {
+	var taken, left puts
+	for i, row := range p.rows {
+		to := &left
+		if of(row) {
+			to = &taken
+		}
+		to.items, to.rows = append(to.items, p.items[i]), append(to.rows, row)
+	}
+	if len(taken.rows) > 0 {
+		p.items, p.rows = left.items, left.rows
+	}
+	return &taken
+}
+
 // putAll writes the items, 25 a request and `parallel` requests at a time. What
 // DynamoDB leaves unprocessed is tried again until ctx ends. The error is an
 // [*InvalidRowsError] when all that can be written is; after any other, any part

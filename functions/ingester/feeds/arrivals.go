@@ -147,10 +147,12 @@ func (a *arriving) arriveFills(list []market.Fill, now time.Time, since int64, l
 // arriveOnce gives an event its place, and reports whether it is new.
 func arriveOnce[K comparable](a *arriving, firsts *firsts[K], key K, most int, ms int64, late bool, to *market.Arrived) bool {
 	if one, ok := firsts.of[key]; ok {
-		*to = market.Arrived{At: one.at, Again: ms < a.begun}
+		*to = market.Arrived{At: one.at, Again: to.Again || ms < a.begun}
 		return false
 	}
+	again := to.Again
 	*to = a.give(ms, late, firsts.dropped)
+	to.Again = to.Again || again
 	firsts.add(key, first{to.At, ms}, most)
 	return true
 }

@@ -108,6 +108,24 @@ func TestPublicTradesAreFillsAtOnceAndComeOnce(t *testing.T) {
 	}
 }
 
+// Who looked whether an event is stored already knows more than the feeds.
+func TestAPlaceKeepsThatAnEventMayBeStored(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	a := &arriving{now: func() time.Time { return now }, begun: now.Add(-time.Hour).UnixMilli()}
+	for name, again := range map[string]bool{"looked for": true, "just traded": false} {
+		f := fill(1, now.Add(-2*time.Minute), name)
+		for range 2 {
+			f.Arrived = market.Arrived{Again: again}
+			e := market.Events{Provisional: []market.Fill{f}}
+			a.arrive(&e, 0)
+			if got := e.Provisional[0].Arrived; got.At == 0 || got.Again != again {
+				t.Errorf("%s: it has arrived %+v", name, got)
+			}
+		}
+	}
+}
+
 // Until an hour is stored the stores have provisional fills, which are not kept for who asks for them then.
 func TestAListThatIsReadWhileItsHourIsStoredIsWhole(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,9 @@ func (c Config) withProvisional(hours *hyperliquid.Hours, sink hyperliquid.Sink)
 		old := slices.ContainsFunc(list, func(f market.Fill) bool { return now.Sub(f.When()) > justTraded })
 		if old { // the venue is asked for the last trades of each coin when a connection begins
 			list = c.notStored(ctx, list, now)
+			for i := range list { // an hour may bring them before they are stored
+				list[i].Arrived.Again = now.Sub(list[i].When()) > justTraded
+			}
 		}
 		d.Events.Provisional = list
 		return sink(ctx, d)

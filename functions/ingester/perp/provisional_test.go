@@ -44,4 +44,28 @@ func TestAProvisionalFillTakesNobodysPlace(t *testing.T) {
 	check.Equal(t, []int64{3, 3}, given(Config{Stores: broken, Logger: quiet}))
 }
 
+// An old trade that is not stored when it is looked for may wait for the stores while its hour comes.
+func TestAProvisionalFillThatWaitedReplacesNoneOfItsHour(t *testing.T) {
+	t.Parallel()
+	stores, then := newStores(t), time.Now().Add(-2*time.Hour)
+	confirmed := held(1, "BTC", then, "100.0", "1.0", market.Buy)
+	confirmed.Address, confirmed.Tid = addressA, 1
+	trade := market.Trade{Coin: "BTC", Side: market.Buy, Px: market.DecimalFromInt(100), Sz: market.DecimalFromInt(1), Time: then.UnixMilli(), Tid: 1, Users: [2]string{addressA, addressB}}
+	c := Config{Stores: stores, Logger: quiet}
+	sink := c.withProvisional(nil, func(ctx context.Context, d hyperliquid.Delivery) error {
+		storetest.PutLog(t, stores.Log, filldata.Name, filldata.AppendRows, confirmed)
+		return stores.Log.Put(ctx, filldata.Name, fillLog.Append(nil, &Batch{Events: d.Events}))
+	})
+	must.Do(t, sink(t.Context(), hyperliquid.Delivery{Events: market.Events{Trades: []market.Trade{trade}}}))
+	for address, want := range map[string]bool{addressA: false, addressB: true} {
+		n := 0
+		for f := range must.All(t, filldata.Newest(t.Context(), stores.Log, address, "", 0)) {
+			if n++; f.Provisional != want {
+				t.Errorf("the fill of %s is %+v", address, f)
+			}
+		}
+		check.Equal(t, 1, n)
+	}
+}
+
 const addressA, addressB = "0x00000000000000000000000000000000000000aa", "0x00000000000000000000000000000000000000bb"

@@ -41,6 +41,7 @@ func row(f *market.Fill) store.Row {
 	}
 	if f.Provisional {
 		r.Index[1] = ""
+		r.New, r.Again = r.Again, false // whatever is stored is no less
 		r.Body = append(r.Body[:len(r.Body)-1], provisional...)
 	}
 	if f.TwapID != nil {
