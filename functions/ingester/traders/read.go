@@ -249,7 +249,7 @@ func (m *making) take(ctx context.Context, of *trader, did *traderfacts.Did) err
 	}
 	if did.Broken != nil {
 		m.past.leave(of.Address)
-		return nil
+		return nil //nolint:nilerr // which is noted
 	}
 	if of.Did != nil {
 		times := make([][]market.BuilderFacts, len(traderfields.Periods))
