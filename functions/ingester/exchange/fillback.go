@@ -150,7 +150,7 @@ func (h *history) days(ctx context.Context, pair market.Pair, p *progress) (mark
 	}
 	p.First = run.To
 	if len(run.Candles) > 0 {
-		p.First = run.Candles[0].OpenTime
+		p.First = max(run.Candles[0].OpenTime, day.Milliseconds()) // 0 would have all days asked for, and written, for ever
 	}
 	if p.Back <= p.First {
 		p.Back = 0

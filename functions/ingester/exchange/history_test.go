@@ -310,6 +310,43 @@ type shortPages struct{ Venue }
 
 func (shortPages) KlinesMost() int { return 300 }
 
+// epoch is a venue that says of each day since 1970 that a pair was traded.
+type epoch struct{ Venue }
+
+func (epoch) Klines(_ context.Context, pair market.Pair, i market.Interval, from int64, most int) (market.CandleRun, error) {
+	run := market.CandleRun{Pair: pair.Key, Interval: i, From: from, To: from}
+	one := market.DecimalFromInt(1)
+	for range most {
+		run.Candles = append(run.Candles, market.Candle{OpenTime: run.To, Trades: 1, Size: one, Amount: one, Open: one, High: one, Low: one, Close: one})
+		run.To = i.NextMs(run.To)
+	}
+	return run, nil
+}
+
+// The days of a pair are some twenty thousand rows then.
+func TestTheDaysOfAPairAreWrittenOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := w.history(t)
+	h.venue.Venue = epoch{h.venue.Venue}
+	pair, days := market.Pair{Key: "btcswapusdt:binance"}, 0
+	h.filled = map[string]progress{pair.Key: {Since: noon.UnixMilli(), Until: noon.UnixMilli(), Back: noon.Truncate(day).UnixMilli()}}
+	h.sink = func(_ context.Context, d engine.Delivery[*Batch]) error {
+		for _, run := range d.Batch.Past {
+			if run.Interval == market.Day1 {
+				days++
+			}
+		}
+		return nil
+	}
+	for range 3 {
+		must.Do(t, h.fillBack(t.Context(), pair))
+	}
+	if days != 1 {
+		t.Errorf("all days are emitted %d times", days)
+	}
+}
+
 // What is stored of a new pair first has its newest minute: a client may wait for it.
 func TestTheDayOfANewPairIsEmittedAtOnce(t *testing.T) {
 	t.Parallel()
