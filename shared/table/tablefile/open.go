@@ -29,9 +29,12 @@ type File struct {
 	rows    int
 }
 
-// mostRows bounds the rows of a file, and mostFooter the bytes that say where what is.
+// mostRows bounds the rows of a file, and mostFooter the bytes that say where what is. Beyond a million each row
+// has to take some bytes, as its address cannot be packed: a few kilobytes can be millions of one address.
 const (
 	mostRows   = 1 << 26
+	freeRows   = 1 << 20
+	leastRow   = 8
 	mostFooter = 16 << 20
 )
 
@@ -81,7 +84,7 @@ func footerBytes(end []byte) int64 {
 
 func (f *File) check() error {
 	groups := f.file.RowGroups()
-	if len(groups) > 1 || f.file.NumRows() > mostRows || len(groups) == 0 && f.file.NumRows() > 0 {
+	if len(groups) > 1 || f.file.NumRows() > min(mostRows, freeRows+f.file.Size()/leastRow) || len(groups) == 0 && f.file.NumRows() > 0 {
 		return fmt.Errorf("what has %d groups of %d rows %w", len(groups), f.file.NumRows(), errFile)
 	}
 	f.rows = int(f.file.NumRows())
@@ -269,7 +272,9 @@ func setBlock(page parquet.Page, rows int) (table.SetBlock, error) {
 	words := dictionary.Page().Data()
 	text, ends := words.ByteArray()
 	indexes := data.Int32()
-	members := make([][]uint16, max(0, len(ends)-1))
+	places := make([]int32, max(0, len(ends)-1)) // of words among those that are used, from 1 on
+	var used []int32
+	var members [][]uint16
 	row := -1
 	for i, level := range known {
 		if repeated[i] == 0 {
@@ -281,20 +286,23 @@ func setBlock(page parquet.Page, rows int) (table.SetBlock, error) {
 		if level == 0 {
 			continue
 		}
-		if len(indexes) == 0 || indexes[0] < 0 || int(indexes[0]) >= len(members) {
+		if len(indexes) == 0 || indexes[0] < 0 || int(indexes[0]) >= len(places) {
 			return table.SetBlock{}, errFile
 		}
-		of := &members[indexes[0]]
+		place := &places[indexes[0]]
+		if *place == 0 {
+			used, members = append(used, indexes[0]), append(members, nil)
+			*place = int32(len(used)) //nolint:gosec // there are no more than words
+		}
+		of := &members[*place-1]
 		indexes = indexes[1:]
 		if n := len(*of); n == 0 || int((*of)[n-1]) != row {
 			*of = append(*of, uint16(row)) //nolint:gosec // a block has no more rows
 		}
 	}
 	sets := make(map[string][]uint16, len(members))
-	for i, rows := range members {
-		if len(rows) > 0 {
-			sets[string(text[ends[i]:ends[i+1]])] = rows
-		}
+	for i, word := range used {
+		sets[string(text[ends[word]:ends[word+1]])] = members[i]
 	}
 	return table.NewSetBlock(rows, sets)
 }
