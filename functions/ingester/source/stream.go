@@ -144,6 +144,8 @@ type Stream struct {
 	Log      *slog.Logger
 	Now      func() time.Time // nil is time.Now
 	Books    *Books           // nil of a stream without order books
+
+	MostFrames int // that a connection brings in half a minute; 0 is [mostFrames]
 }
 
 const (
@@ -153,6 +155,12 @@ const (
 	maxFrame     = 1 << 20     // bytes
 	connectLives = 23 * time.Hour
 	eventsQueue  = 4096 // events between reading and delivering
+
+	// mostFrames is how many frames a connection brings within framesWithin: many times what all pairs of an
+	// exchange do when markets fall. Those that say nothing are waited for by nobody, and would take a core
+	// from all other sources.
+	mostFrames   = 2_000_000
+	framesWithin = 30 * time.Second
 )
 
 // MostAhead is by how much an exchange's clock may be ahead of ours. What it says of later
@@ -329,13 +337,23 @@ func write(ctx context.Context, conn *websocket.Conn, b []byte) error {
 	return conn.Write(writing, websocket.MessageText, b)
 }
 
-var errRestart = errors.New("the venue restarts")
+var (
+	errRestart = errors.New("the venue restarts")
+	errFlood   = errors.New("the venue sends more frames than any would")
+)
 
 // read reads frames until the connection is lost or silent.
 func (f *follower) read(ctx context.Context, conn *websocket.Conn, books *keptBooks, queue *eventQueue, answers chan<- answer) error {
 	var got Frame
 	parse := f.Protocol.NewParser()
-	for {
+	most, since := cmp.Or(f.MostFrames, mostFrames), time.Now()
+	for frames := 0; ; frames++ {
+		if frames == most {
+			if time.Since(since) < framesWithin {
+				return errFlood
+			}
+			frames, since = 0, time.Now()
+		}
 		reading, read := context.WithTimeout(ctx, silentFor)
 		_, line, err := conn.Read(reading)
 		read()

@@ -71,6 +71,7 @@ type venue struct {
 	stats  source.Stats
 	frames chan string
 	answer func(topics []string) string
+	most   int // see [source.Stream.MostFrames]
 
 	deliveries atomic.Int64 // that have begun
 
@@ -144,7 +145,7 @@ func (v *venue) run(ctx context.Context, symbols ...string) error {
 	for _, symbol := range symbols {
 		pairs = append(pairs, market.Pair{Key: symbol + "!", Symbol: symbol})
 	}
-	s := source.Stream{Protocol: protocol, URL: v.url, Stats: &v.stats, Log: slog.New(slog.DiscardHandler), Now: v.when}
+	s := source.Stream{Protocol: protocol, URL: v.url, Stats: &v.stats, Log: slog.New(slog.DiscardHandler), Now: v.when, MostFrames: v.most}
 	return s.Follow(ctx, pairs, func(_ context.Context, e *market.PairEvents) error {
 		v.deliveries.Add(1)
 		v.mu.Lock()
@@ -237,6 +238,27 @@ func TestAVenueThatWasAwayIsFollowedAgain(t *testing.T) {
 	testenv.Until(t, "trades come again", func() bool { return v.delivered() == "[1 8]" })
 	if v.stats.Gaps.Load() != 6 {
 		t.Errorf("%d are missing", v.stats.Gaps.Load())
+	}
+}
+
+// Frames that say nothing are read as fast as they come: the pauses between connections leave the processor to
+// other sources.
+func TestAVenueThatSendsTooMuchIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	v.most = 100
+	v.follow(t)
+	v.frames <- trade("BTC", 1, now)
+	sent := 0
+	for sent < 5*v.most && v.stats.Reconnects.Load() == 0 {
+		select {
+		case v.frames <- `{"answer":true}`:
+			sent++
+		case <-time.After(10 * time.Millisecond): // it is looked again whether anybody reads them
+		}
+	}
+	if v.stats.Reconnects.Load() == 0 || v.delivered() != "[1]" {
+		t.Errorf("%d frames are read of one connection, and %s are delivered", sent, v.delivered())
 	}
 }
 
