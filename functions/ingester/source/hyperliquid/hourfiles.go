@@ -3,6 +3,7 @@ package hyperliquid
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -20,8 +21,42 @@ type hourFault struct {
 	whole bool // it is whole by itself, and does not follow what was read before
 }
 
-// brokenTries is how often one version of a file is fetched to find it broken: each time is paid for.
-const brokenTries = 3
+const (
+	// brokenTries is how often one version of a file is fetched to find it broken: each time is paid for.
+	brokenTries = 3
+	// mostVersions is how many versions of a file are fetched: who replaces all files of two days every few
+	// minutes would have them paid for as often.
+	mostVersions = 6
+	// mostFetched is of how many files it is known how many versions were fetched: of all that are looked for.
+	mostFetched = 2 * mostOwed
+)
+
+// fetchedHour is what was fetched of a file.
+type fetchedHour struct {
+	etag     string // of the last version
+	versions int
+}
+
+var errReplaced = fmt.Errorf("it was replaced again and again: no more than %d versions of it are read", mostVersions)
+
+// isReplacedTooOften reports whether another version of a file is fetched no more.
+func (h *Hours) isReplacedTooOften(key, etag string) bool {
+	f := h.fetched[key]
+	return f.etag != etag && f.versions >= mostVersions
+}
+
+// noteFetched notes that a version of a file is fetched.
+func (h *Hours) noteFetched(key, etag string) {
+	if f := h.fetched[key]; f.etag != etag {
+		h.fetched[key] = fetchedHour{etag, f.versions + 1}
+	}
+	if len(h.fetched) > mostFetched {
+		maps.DeleteFunc(h.fetched, func(key string, _ fetchedHour) bool {
+			hour, ok := hourOf(key)
+			return !ok || time.Since(hour.ends()) > time.Duration(mostOwed)*time.Hour
+		})
+	}
+}
 
 // hourFiles are the files of an hour, one of each stream; without an ETag it is not there.
 type hourFiles [len(hourStreams)]HourFile
@@ -48,7 +83,7 @@ func (h *Hours) files(ctx context.Context, hour hourFile) (files hourFiles, err 
 // isFaulty reports whether nothing is expected of a version of a file any more.
 func (h *Hours) isFaulty(key, etag string) bool {
 	f := h.faults[key]
-	return f != nil && f.etag == etag && f.tries >= brokenTries
+	return f != nil && f.etag == etag && f.tries >= brokenTries || h.isReplacedTooOften(key, etag)
 }
 
 // hopeful reports whether all files of an hour are there, and nothing is known against them: else none
@@ -82,6 +117,10 @@ func (h *Hours) copies(ctx context.Context, hour hourFile, files *hourFiles) (co
 
 // fetch fetches a version of a file, unless it is known to be broken.
 func (h *Hours) fetch(ctx context.Context, key string, f HourFile) (*hourCopy, error) {
+	if h.isReplacedTooOften(key, f.ETag) {
+		return nil, broken(fmt.Errorf("%s: %w", key, errReplaced))
+	}
+	h.noteFetched(key, f.ETag)
 	fault := h.faults[key]
 	if fault == nil || fault.etag != f.ETag || fault.whole {
 		fault = &hourFault{etag: f.ETag}

@@ -535,6 +535,31 @@ func TestAFileThatIsReplacedIsReadAgainForTwoDays(t *testing.T) {
 	})
 }
 
+// Each version of a file is paid for, whole or not.
+func TestAFileThatIsReplacedAgainAndAgainIsFetchedSeldom(t *testing.T) {
+	t.Parallel()
+	inBubble(t, 3, func(t *testing.T, h *hoursTest) {
+		h.publish(0, 1)
+		replaced, broken := h.hours[1].fillsKey(), h.hours[2].fillsKey()
+		whole := h.bucket.files[replaced]
+		h.start()
+		for n := range 40 {
+			h.bucket.put(replaced, append(bytes.Clone(whole), bytes.Repeat(framed(t, ""), n)...))
+			h.bucket.put(broken, whole[:9+n])
+			h.pass(15 * time.Minute)
+		}
+		if n := h.bucket.gets[replaced]; n != mostVersions {
+			t.Errorf("40 versions of a file are fetched %d times", n)
+		}
+		if n := h.bucket.gets[broken]; n == 0 || n > mostVersions*brokenTries {
+			t.Errorf("40 broken versions of a file are fetched %d times", n)
+		}
+		if next, err := parseHour(h.at.Hour); err != nil || next.compare(h.hours[2].at) <= 0 {
+			t.Errorf("it is still at %s", h.at.Hour)
+		}
+	})
+}
+
 // TestALateHourSurvivesAKillAtAnyBlock as one that is in time does.
 func TestALateHourSurvivesAKillAtAnyBlock(t *testing.T) {
 	t.Parallel()

@@ -59,6 +59,8 @@ type Hours struct {
 	at     HoursPosition
 	listed map[string]listedDay  // by prefix
 	faults map[string]*hourFault // of files, by key
+
+	fetched map[string]fetchedHour // by key
 }
 
 // HoursFigures may be read at any time.
@@ -76,7 +78,7 @@ var hourPauses = backoff.Backoff{Min: time.Second, Max: 5 * time.Minute}
 // Follow delivers all hours behind from, and then those that come. It ends with ctx or with an
 // error of the sink.
 func (h *Hours) Follow(ctx context.Context, from HoursPosition, sink HoursSink) error {
-	h.listed, h.faults = map[string]listedDay{}, map[string]*hourFault{}
+	h.listed, h.faults, h.fetched = map[string]listedDay{}, map[string]*hourFault{}, map[string]fetchedHour{}
 	if h.at = from; h.at.Hour == "" {
 		h.at.Hour = hourAt(time.Now().Add(-h.Since)).String()
 	}
