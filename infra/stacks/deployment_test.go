@@ -422,6 +422,15 @@ func TestIngestersRunBesideNodes(t *testing.T) {
 			t.Errorf("there is no alarm %s", alarm)
 		}
 	}
+	// Who follows a node may read hours in which its files lack blocks; who stands by takes nothing of accounts.
+	holes := must.Get(synthesize(filepath.Join(t.TempDir(), "holes"), map[string]any{"assets": assets, "nodeDir": "/home/hl/data", "accounts": "hours"}, false))(t).parts["ingester"]
+	for service, want := range map[string]string{"IngesterNodeService": "hours", "IngesterService": "off"} {
+		for _, e := range listed(at(taskOf(t, holes, holes.Resources[service].Properties), "ContainerDefinitions", 0, "Environment")) {
+			if at(e, "Name") == "QUOTARY_ACCOUNTS" && at(e, "Value") != want {
+				t.Errorf("%s has %v, want %s", service, e, want)
+			}
+		}
+	}
 	without := must.Get(synthesize(filepath.Join(t.TempDir(), "without"), map[string]any{"assets": assets, "nodeDir": "/home/hl/data", "fallbackTasks": "0"}, false))(t)
 	if without.parts["ingester"].only(t, "AWS::ECS::Service").Properties["LaunchType"] != "EC2" {
 		t.Error("there is a fallback unasked")

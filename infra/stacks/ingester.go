@@ -189,7 +189,7 @@ func (b *builder) container(stack awscdk.Stack, p place, logs awslogs.ILogGroup)
 	for name, value := range b.domains {
 		env[name] = jsii.String(value)
 	}
-	if b.NodeDir != "" { // who stands by for it, too: public trades would take the place of what it has stored
+	if b.NodeDir != "" && p.node == "" { // who stands by for it: public trades would take the place of what it has stored
 		env[catalog.EnvAccounts.Name] = jsii.String(catalog.AccountsOff)
 	}
 	if p.node != "" {

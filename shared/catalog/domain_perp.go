@@ -31,7 +31,7 @@ var (
 	})
 	EnvAccounts = PerpDomain.setting(Setting{
 		Name: "QUOTARY_ACCOUNTS", Deploy: "accounts", Deployed: AccountsOff, Default: AccountsOff, Check: matching(AccountsOff+"|"+AccountsLive+"|"+AccountsOfHours, "off, live or hours"),
-		Purpose: "where what accounts do comes from without a node: live makes each public trade a fill of both its accounts at once, with what such a trade says; hours also reads what the venue publishes an hour or two late, which completes these fills and has ledger updates and payments; off takes nothing",
+		Purpose: "where what accounts do comes from without a node: live makes each public trade a fill of both its accounts at once, with what such a trade says; hours also reads what the venue publishes an hour or two late, which completes these fills and has ledger updates and payments, and beside a node those hours alone in which its files lack blocks; off takes nothing",
 	})
 	EnvHoursBucket = PerpDomain.setting(Setting{
 		Name: "QUOTARY_HOURS_BUCKET", Deploy: "hoursBucket", Deployed: "hl-mainnet-node-data", Default: "hl-mainnet-node-data", Check: matching(`[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]`, "the name of a bucket"),

@@ -18,11 +18,10 @@ type HoursSettings struct {
 	Since          time.Duration // how far back the first start begins
 }
 
-// hoursSettings reads the part of the environment. Beside a node no hours are read: it writes the same,
-// at once.
-func hoursSettings(env *config.Env, nodeDir string) HoursSettings {
+// hoursSettings reads the part of the environment.
+func hoursSettings(env *config.Env) HoursSettings {
 	s := HoursOf(env)
-	if env.Text(catalog.EnvAccounts) != catalog.AccountsOfHours || nodeDir != "" {
+	if env.Text(catalog.EnvAccounts) != catalog.AccountsOfHours {
 		return HoursSettings{}
 	}
 	return s

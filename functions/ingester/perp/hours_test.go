@@ -246,7 +246,8 @@ func hoursRead(t *testing.T, stores engine.Stores, p *engine.Pipeline[*Batch], n
 	}
 }
 
-func TestHoursAreReadWhereTheyAreChosenAndThereIsNoNode(t *testing.T) {
+func TestHoursAreReadWhereTheyAreChosen(t *testing.T) {
+	hours := HoursSettings{"hl-mainnet-node-data", "ap-northeast-1", 168 * time.Hour}
 	for name, c := range map[string]struct {
 		accounts, node string
 		want           HoursSettings
@@ -254,8 +255,8 @@ func TestHoursAreReadWhereTheyAreChosenAndThereIsNoNode(t *testing.T) {
 		"as it is":      {"", "", HoursSettings{}},
 		"off":           {"off", "", HoursSettings{}},
 		"live":          {"live", "", HoursSettings{}},
-		"hours":         {"hours", "", HoursSettings{"hl-mainnet-node-data", "ap-northeast-1", 168 * time.Hour}},
-		"beside a node": {"hours", t.TempDir(), HoursSettings{}},
+		"hours":         {"hours", "", hours},
+		"beside a node": {"hours", t.TempDir(), hours},
 	} {
 		t.Setenv(catalog.EnvAccounts.Name, c.accounts)
 		t.Setenv(catalog.EnvNodeDir.Name, c.node)

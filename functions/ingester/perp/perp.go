@@ -36,6 +36,7 @@ type Config struct {
 	Provisional bool                   // public trades are fills of their accounts at once
 	HoursOf     HoursSettings          // of the venue's hours
 	Hours       hyperliquid.HourBucket // where they are; nil reads none
+	holes       *nodeHoles             // of the node's files, that hours fill; nil looks for none
 	hoursPoll   time.Duration          // between questions for them; 0 means what they have by themselves
 
 	NodeInfo     *hyperliquid.Info     // of the node's own info endpoint, which has no limits; nil without
@@ -60,7 +61,7 @@ func Settings(env *config.Env) Config {
 		URL: env.Text(catalog.EnvHyperliquidURL), SpoolDir: env.Text(catalog.EnvSpoolDir),
 		AnchorWeight: env.Int(catalog.EnvAnchorWeight), AnchorValue: env.Int(catalog.EnvAnchorValue),
 	}
-	c.HoursOf = hoursSettings(env, c.NodeDir)
+	c.HoursOf = hoursSettings(env)
 	c.Provisional = env.Text(catalog.EnvAccounts) != catalog.AccountsOff && c.NodeDir == ""
 	if url := env.Text(catalog.EnvNodeInfoURL); url != "" {
 		c.NodeInfo = hyperliquid.NewNodeInfo(url)
@@ -122,6 +123,9 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		p.Beside = feeds.Run
 	}
 	hours := c.venueHours()
+	if hours != nil && c.NodeDir != "" {
+		c.holes = &nodeHoles{series: c.Stores.Series}
+	}
 	p.Figures = func() []engine.Figure {
 		figures := append(append(accounts.figures.figures(wanted), hoursFigures(hours)...),
 			engine.Figure{Name: metrics.LiquidationsLeftOut, Unit: metrics.Count, Value: liquidated.leftOut.Load(), Grows: true},
@@ -142,7 +146,10 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 		return nil
 	}
 	p.Sources = c.sources(feeds, hours)
-	if hours != nil {
+	switch {
+	case c.holes != nil:
+		p.Sources = append(p.Sources, c.holesSource(hours, feeds))
+	case hours != nil:
 		p.Sources = append(p.Sources, hoursSource(hours, feeds))
 	}
 	if wanted != nil {

@@ -110,7 +110,11 @@ func (c Config) nodeSources(feeds *Feeds) []engine.Source[*Batch] {
 		return &hyperliquid.Files{Dir: folder(c.NodeDir, stream), Stats: stats, Read: read, Coins: coins, Log: c.log(stream, stats)}
 	}
 	for _, stream := range hyperliquid.Streams {
-		sources = append(sources, c.stream(stream, "node", files(stream, nil), feeds, catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueAccountEvents, catalog.VenueTrades)...)
+		of := files(stream, nil)
+		if c.holes != nil && stream == hyperliquid.BlockStream {
+			of.Holes = c.holes.note
+		}
+		sources = append(sources, c.stream(stream, "node", of, feeds, catalog.VenueFills, catalog.VenueAccountTrades, catalog.VenueAccountEvents, catalog.VenueTrades)...)
 	}
 	for _, stream := range hyperliquid.OrderStreams {
 		sources = append(sources, c.stream(stream, "", files(stream, hyperliquid.ReadOrders), feeds, catalog.VenueOrders)...)

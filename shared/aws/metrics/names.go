@@ -95,7 +95,7 @@ const TwapsLeftOut = "TwapsLeftOut"
 const (
 	HoursRead    = "HoursRead"    // hours that were read, in their order or late
 	HoursPassed  = "HoursPassed"  // hours that were passed over, as they were missing or broken for six hours
-	HoursOwed    = "HoursOwed"    // files that were passed over and have not come yet
+	HoursOwed    = "HoursOwed"    // files that were passed over, or hours in which a node lacks blocks, and have not come yet
 	HoursRefused = "HoursRefused" // 1 while the bucket refuses to be read
 	HoursBehind  = "HoursBehind"  // ms since the end of the last hour that was read or passed over
 )

@@ -66,6 +66,11 @@ func AppendRows(rows []store.Row, list []market.FundingPayment) []store.Row {
 	return rows
 }
 
+// Missing counts how many rows of payments are not in the log, strongly consistent. The list is as that of [AppendRows].
+func Missing(ctx context.Context, l *store.Log, list []market.FundingPayment) (int, error) {
+	return l.Missing(ctx, Name, AppendRows(nil, list))
+}
+
 // mostBytes is how many bytes of payments a row has at most: an item of the store has 400 KB.
 const mostBytes = 200 << 10
 

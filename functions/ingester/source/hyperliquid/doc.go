@@ -38,6 +38,8 @@ type Position struct {
 	Line   int64  `json:"line,omitempty"` // bytes of the last line that was read, without its break
 	Sum    uint32 `json:"sum,omitempty"`  // CRC-32C of that line
 	Time   int64  `json:"time,omitempty"` // of the newest event so far, ms
+
+	Block int64 `json:"block,omitempty"` // number of the last block, where holes are looked for
 }
 
 // Sink takes deliveries in order.

@@ -19,7 +19,10 @@ import (
 
 // Streams are the folders below a node's data in which it writes fills: one
 // line a block, or one line a fill, as the node is configured.
-var Streams = [...]string{"node_fills_by_block", "node_fills"}
+var Streams = [...]string{BlockStream, "node_fills"}
+
+// BlockStream is that with a line for each block, one without fills too.
+const BlockStream = "node_fills_by_block"
 
 // Files follows one stream of a node: the files <Dir>/YYYYMMDD/H, hour by hour,
 // each line by line while it grows. Neither Dir nor any file needs to exist yet.
@@ -39,6 +42,10 @@ type Files struct {
 
 	// Coins are those of which there may be events, which its other files share; nil is any.
 	Coins *Names
+
+	// Holes notes the hours in which blocks are missing, before anything behind these is delivered; nil looks for none. It is
+	// of a stream that has a line for each block.
+	Holes func(ctx context.Context, hours []string) error
 
 	ends bool // following ends at the end of what is there
 }
@@ -120,12 +127,12 @@ func (f *Files) file(ctx context.Context, at Position, sink Sink) (Position, err
 		return at, fmt.Errorf("seek in %s: %w", at.File, err)
 	}
 	l := &lines{r: file, max: maxLine, offset: at.Offset}
-	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, most: f.Most, coins: f.Coins, newest: at.Time}
+	c := &collector{name: at.File, stats: f.Stats, log: f.Log, now: time.Now, read: f.Read, most: f.Most, coins: f.Coins, newest: at.Time, holes: blockHoles{note: f.Holes, block: at.Block}}
 	next, err := f.readToEnd(ctx, l, c, take)
 	if err != nil {
 		return accepted, err
 	}
-	return Position{File: next, Time: c.newest}, nil
+	return Position{File: next, Time: c.newest, Block: c.holes.block}, nil
 }
 
 // readToEnd reads a file while it grows. It returns the next file once the node
@@ -183,7 +190,7 @@ func (f *Files) await(ctx context.Context, at Position) (Position, error) {
 			if at.File != "" {
 				f.Log.Warn("a file that was being read is gone; continuing with the next", "file", at.File, "next", next)
 			}
-			return Position{File: next}, nil
+			return Position{File: next, Time: at.Time, Block: at.Block}, nil
 		}
 		if f.ends {
 			return at, errEnd

@@ -67,7 +67,7 @@ type Hours struct {
 type HoursFigures struct {
 	Hours   atomic.Int64 // that were read, in their order or late
 	Passed  atomic.Int64 // files that were passed over since the start
-	Owed    atomic.Int64 // files that were passed over, and have not come yet
+	Owed    atomic.Int64 // files that were passed over, or, beside a node, hours in which it lacks blocks, and have not come yet
 	Refused atomic.Int64 // 1 while the bucket refuses to be read
 	Until   atomic.Int64 // ms: up to where everything was read or passed over; 0 before it is known
 }
@@ -82,9 +82,16 @@ func (h *Hours) Follow(ctx context.Context, from HoursPosition, sink HoursSink) 
 	if h.at = from; h.at.Hour == "" {
 		h.at.Hour = hourAt(time.Now().Add(-h.Since)).String()
 	}
-	for try := 0; ; {
+	return h.rounds(ctx, func() error {
 		h.note()
-		err := h.round(ctx, sink)
+		return h.round(ctx, sink)
+	})
+}
+
+// rounds asks again and again, after a pause, until ctx ends or a sink fails.
+func (h *Hours) rounds(ctx context.Context, round func() error) error {
+	for try := 0; ; {
+		err := round()
 		if err := final(ctx, err); err != nil {
 			return err
 		}

@@ -153,6 +153,7 @@ type collector struct {
 	sum    uint32 // of it
 	logged bool   // that something could not be read
 	newest int64  // time of the newest event so far, ms
+	holes  blockHoles
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -163,6 +164,7 @@ func (c *collector) add(line []byte, offset int64) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
+	c.holes.look(line, max(c.newest, newestTime(&c.events)))
 	c.stats.Lines.Add(1)
 	c.bytes += len(line)
 	skipped, err := readLine(c.read, &c.events, line, offset)
@@ -191,8 +193,11 @@ func (c *collector) flush(ctx context.Context, offset int64, sink Sink) error {
 	if c.bytes == 0 {
 		return nil
 	}
+	if err := c.holes.tell(ctx); err != nil {
+		return err
+	}
 	events := c.take(c.log.With("file", c.name, "before", offset))
-	return sink(ctx, Delivery{Events: events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest}})
+	return sink(ctx, Delivery{Events: events, Position: Position{File: c.name, Offset: offset, Line: int64(c.line), Sum: c.sum, Time: c.newest, Block: c.holes.block}})
 }
 
 // take is what was collected, but for what is ahead of the clock or of too many coins.

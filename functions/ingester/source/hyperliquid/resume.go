@@ -88,7 +88,7 @@ func (f *Files) resume(at Position) (Position, error) {
 
 func (f *Files) resumeAt(at Position, name string, offset int64) Position {
 	f.Log.Warn("this is not the file that was read before: resuming by its time", "file", at.File, "from", name, "offset", offset)
-	return Position{File: name, Offset: offset, Time: at.Time}
+	return Position{File: name, Offset: offset, Time: at.Time, Block: at.Block}
 }
 
 // searchMost is how many bytes too many a search may find.
