@@ -25,8 +25,8 @@ const (
 	// brokenTries is how often one version of a file is fetched to find it broken: each time is paid for.
 	brokenTries = 3
 	// mostVersions is how many versions of a file are fetched: who replaces all files of two days every few
-	// minutes would have them paid for as often.
-	mostVersions = 6
+	// minutes would have them paid for as often, and all accounts in them made again.
+	mostVersions = 3
 	// mostFetched is of how many files it is known how many versions were fetched: of all that are looked for.
 	mostFetched = 2 * mostOwed
 )
