@@ -11,7 +11,7 @@ import (
 // Fill reads the hours that are asked for and no others, each once its files are there and whole, until ctx ends or the
 // sink fails. What of an hour is known already, the sink knows. Behind all of an hour filled is called.
 func (h *Hours) Fill(ctx context.Context, asked func(context.Context) ([]string, error), sink HoursSink, filled func(ctx context.Context, hour string) error) error {
-	h.listed, h.faults = map[string]listedDay{}, map[string]*hourFault{}
+	h.forget()
 	return h.rounds(ctx, func() error {
 		hours, err := asked(ctx)
 		if err != nil {

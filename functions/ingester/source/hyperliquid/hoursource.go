@@ -78,7 +78,7 @@ var hourPauses = backoff.Backoff{Min: time.Second, Max: 5 * time.Minute}
 // Follow delivers all hours behind from, and then those that come. It ends with ctx or with an
 // error of the sink.
 func (h *Hours) Follow(ctx context.Context, from HoursPosition, sink HoursSink) error {
-	h.listed, h.faults, h.fetched = map[string]listedDay{}, map[string]*hourFault{}, map[string]fetchedHour{}
+	h.forget()
 	if h.at = from; h.at.Hour == "" {
 		h.at.Hour = hourAt(time.Now().Add(-h.Since)).String()
 	}
@@ -86,6 +86,11 @@ func (h *Hours) Follow(ctx context.Context, from HoursPosition, sink HoursSink) 
 		h.note()
 		return h.round(ctx, sink)
 	})
+}
+
+// forget begins with nothing known of files.
+func (h *Hours) forget() {
+	h.listed, h.faults, h.fetched = map[string]listedDay{}, map[string]*hourFault{}, map[string]fetchedHour{}
 }
 
 // rounds asks again and again, after a pause, until ctx ends or a sink fails.
