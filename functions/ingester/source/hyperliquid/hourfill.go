@@ -48,7 +48,7 @@ func (h *Hours) fill(ctx context.Context, name string, sink HoursSink) (read boo
 		return false, nil
 	}
 	files, err := h.files(ctx, hour)
-	if err != nil || !h.hopeful(&files, hour) {
+	if err != nil || ended < passAfter && !h.hopeful(&files, hour) {
 		return false, err
 	}
 	copies, missing, err := h.copies(ctx, hour, &files)
@@ -56,7 +56,7 @@ func (h *Hours) fill(ctx context.Context, name string, sink HoursSink) (read boo
 		return false, err
 	}
 	if c := copies[fillStream]; c.holes > 0 && ended < passAfter {
-		h.faults[c.key] = &hourFault{etag: c.file.ETag, tries: brokenTries, err: fmt.Errorf("%s lacks %d blocks", c.key, c.holes)}
+		h.faults[c.key] = &hourFault{etag: c.file.ETag, tries: brokenTries, err: fmt.Errorf("%s lacks %d blocks", c.key, c.holes), whole: true}
 		return false, nil
 	}
 	h.Log.Info("an hour in which the node's files lack blocks is read", "hour", name)
