@@ -8,6 +8,9 @@ import "encoding/json"
 type Events struct {
 	Fills  []Fill
 	Trades []Trade
+	// TradesWhole says since when all trades of a coin have come, of coins of which some may be missing
+	// before: it is said when a source begins with one, and when it has lost some.
+	TradesWhole []TradesWhole
 	// Provisional are the fills of both sides of Trades where nobody tells those of accounts as
 	// they happen: see [Fill.Provisional].
 	Provisional []Fill
@@ -35,9 +38,15 @@ type Events struct {
 	AnchorRequests []string
 }
 
+// TradesWhole says since when all trades of a coin have come.
+type TradesWhole struct {
+	Coin  string
+	Since int64 // ms
+}
+
 // Len is the number of events.
 func (e *Events) Len() int {
-	n := len(e.Fills) + len(e.Trades) + len(e.Provisional) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Twaps) + len(e.Vaults) + len(e.Anchors) + len(e.AnchorRequests)
+	n := len(e.Fills) + len(e.Trades) + len(e.TradesWhole) + len(e.Provisional) + len(e.Mids) + len(e.Books) + len(e.Contexts) + len(e.Funding) + len(e.BBOs) + len(e.Orders) + len(e.Payments) + len(e.Ledgers) + len(e.Twaps) + len(e.Vaults) + len(e.Anchors) + len(e.AnchorRequests)
 	if e.Meta != nil {
 		n++
 	}
@@ -53,6 +62,7 @@ func (e *Events) Merge(later *Events) {
 	e.Fills = join(e.Fills, later.Fills)
 	e.Trades = join(e.Trades, later.Trades)
 	e.Provisional = join(e.Provisional, later.Provisional)
+	e.TradesWhole = join(e.TradesWhole, later.TradesWhole)
 	e.Mids = join(e.Mids, later.Mids)
 	if later.Meta != nil {
 		e.Meta = later.Meta

@@ -147,10 +147,12 @@ func (p *accountStates) open(address string, r *engine.Reads, now time.Time) err
 			return err
 		}
 		c.state = state
-		if c.ahead, err = accounts.AheadOf(address, *own); err != nil {
+		ahead, err := accounts.AheadOf(address, *own)
+		if err != nil {
 			return err
 		}
-		if c.ahead != nil {
+		if ahead != nil {
+			p.tell(c, ahead)
 			p.leading[c] = struct{}{}
 		}
 		incomplete = incomplete || accountstats.Version(*other) != accountstats.VersionOf(own.Extra, storedFacts(did))

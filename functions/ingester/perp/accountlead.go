@@ -21,7 +21,7 @@ func (p *accountStates) lead(c *account, a *market.Anchor, now time.Time) {
 	}
 	ahead := from.Clone()
 	ahead.Anchor(a, p.markets, p.marks) // what differs is what happened meanwhile
-	c.ahead = ahead
+	p.tell(c, ahead)
 	if c.later == nil && !p.told {
 		c.later = a
 	}
@@ -39,6 +39,12 @@ func (c *account) now() *market.Account {
 	return accounts.Known{Confirmed: c.state, Ahead: c.ahead}.Now()
 }
 
+// tell sets what the venue has said of an account behind its events; nil is nothing any more.
+func (p *accountStates) tell(c *account, ahead *market.Account) {
+	c.ahead = ahead
+	p.held.say(c.address, ahead, p.markets)
+}
+
 // overtake has the fold of accounts compared with what the venue has said of them, to which the events have come.
 func (p *accountStates) overtake(now time.Time) {
 	for c := range p.leading {
@@ -46,7 +52,7 @@ func (p *accountStates) overtake(now time.Time) {
 			p.touch(c)
 		}
 		if c.ahead != nil && saidAt(c.ahead) < p.fillsTo {
-			c.ahead = nil
+			p.tell(c, nil)
 			p.change(c, now)
 		}
 		if c.ahead == nil && c.later == nil {

@@ -18,6 +18,10 @@ type Batch struct {
 	// what is sampled by the clock elsewhere is sampled by their times.
 	Hourly bool
 
+	// Until says up to when, ms, the events of all accounts have come, where they come some time later; 0 where it
+	// says nothing.
+	Until int64
+
 	trades []market.Trade // behind the fills, and those of sources without fills; nil until asked for
 }
 
@@ -34,6 +38,7 @@ func (b *Batch) Merge(later *Batch) {
 	b.Stored = b.Stored || later.Stored
 	b.Past = b.Past || later.Past
 	b.Hourly = b.Hourly || later.Hourly
+	b.Until = max(b.Until, later.Until)
 	b.trades = nil
 }
 

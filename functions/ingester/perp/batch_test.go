@@ -13,7 +13,7 @@ import (
 func TestMergeForgetsNoField(t *testing.T) {
 	t.Parallel()
 	full := func() *Batch {
-		return &Batch{Events: market.Events{Trades: []market.Trade{{Coin: "BTC"}}, Fills: []market.Fill{{Coin: "BTC", Px: "1.0", Sz: "1.0", Crossed: true, Tid: 1}}}, Stored: true, Past: true, Hourly: true}
+		return &Batch{Events: market.Events{Trades: []market.Trade{{Coin: "BTC"}}, Fills: []market.Fill{{Coin: "BTC", Px: "1.0", Sz: "1.0", Crossed: true, Tid: 1}}}, Stored: true, Past: true, Hourly: true, Until: 1}
 	}
 	b := NewBatch()
 	b.Merge(full())

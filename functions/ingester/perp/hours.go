@@ -72,7 +72,7 @@ func hoursSource(h *hyperliquid.Hours, feeds *Feeds) engine.Source[*Batch] {
 						return err
 					}
 				}
-				batch := &Batch{Events: d.Events, Stored: d.Old || d.Late, Past: d.Late, Hourly: !d.Old && !d.Late}
+				batch := &Batch{Events: d.Events, Stored: d.Old || d.Late, Past: d.Late, Hourly: !d.Old && !d.Late, Until: d.Position.Until()}
 				return sink(ctx, engine.Delivery[*Batch]{Batch: batch, Position: position, Until: d.Position.Until(), Missing: d.Position.Missing()})
 			})
 		},

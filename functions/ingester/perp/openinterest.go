@@ -22,9 +22,9 @@ import (
 // the prices of the coins' contexts, else with the last trade: the view of open
 // interest, its history once a minute, and the positions themselves.
 //
-// It is made of the fills of all accounts, which only a node's files hold. Where
-// no node is followed there is none; where one is followed since some day, it
-// covers the accounts that have traded since then.
+// It is made of the fills of all accounts, which a node's files hold, or the hours that the venue publishes: with these
+// the public trades since are on top, see [market.LivePositions]. What is stored of a time, and what a restart begins
+// with, is of fills alone. It covers the accounts that have traded since fills were followed.
 //
 // The positions are more than rows could hold cheaply, so they are a snapshot in a
 // view of their own, every 15 seconds while they are few and less often the more
@@ -40,6 +40,10 @@ import (
 type openInterest struct {
 	engine.Defaults[*Batch]
 	positions *market.Positions
+	late      bool                  // fills come some time later
+	live      *market.LivePositions // what stands then, over positions; nil where these stand
+	settled   time.Time
+	trimmed   time.Time
 	dirty     bool // fills came since the snapshot
 	saved     time.Time
 	joined    bool // the positions are of all fills that are stored
@@ -47,6 +51,7 @@ type openInterest struct {
 	changed bool // something came since the view of the open positions
 	shown   time.Time
 	leftOut atomic.Int64 // positions that are not in that view
+	noRoom  atomic.Int64 // see [market.LivePositions.LeftOut]
 
 	marks marks       // of the coins' contexts
 	last  *lastPrices // the last trade of each coin
@@ -143,6 +148,51 @@ func (p *openInterest) Restore(views map[string][]byte) error {
 func (p *openInterest) setAccount(a *market.Account, m *market.Markets) {
 	if p != nil {
 		p.changed = p.positions.SetAccount(a, m) || p.changed
+		if p.live != nil {
+			p.live.Confirm(a.Address)
+		}
+	}
+}
+
+// say takes over what the venue has said of an account behind its fills; nil is nothing any more.
+func (p *openInterest) say(address string, a *market.Account, m *market.Markets) {
+	if p != nil && p.live != nil {
+		p.live.Say(address, a, m)
+		p.changed = true
+	}
+}
+
+// now are the positions that stand.
+func (p *openInterest) now() *market.Positions {
+	if p.live != nil {
+		return p.live.Now
+	}
+	return p.positions
+}
+
+// moveOn takes in the public trades of accounts whose fills come later, and how far these have come.
+func (p *openInterest) moveOn(b *Batch, now time.Time) {
+	for _, one := range b.TradesWhole {
+		p.live.Whole(one.Coin, one.Since)
+		p.changed = true
+	}
+	for i := range b.Provisional {
+		f := &b.Provisional[i]
+		was, _ := p.live.Now.Held(f.Address, f.Coin)
+		if before, known := p.live.Trade(f); known {
+			one := *f
+			one.StartPosition = market.Text(before)
+			p.whales.add(&one, was)
+			p.changed = true
+		}
+	}
+	if b.Until > 0 {
+		p.live.Until(b.Until)
+		p.changed = true
+	}
+	if p.positions.Newest() == 0 && now.Sub(p.trimmed) >= time.Minute { // no fills come: what the venue says is all
+		p.trimmed = now
+		p.live.Forget(now.Add(-5 * time.Minute).UnixMilli())
 	}
 }
 
@@ -151,7 +201,7 @@ func (p *openInterest) setAccount(a *market.Account, m *market.Markets) {
 func (p *openInterest) Joined() { p.joined = true }
 
 // Apply takes fills, trades and mark prices.
-func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
+func (p *openInterest) Apply(b *Batch, _ *engine.Reads, now time.Time) error {
 	add := p.positions.Add
 	if b.Stored {
 		add = p.positions.AddStored
@@ -159,16 +209,26 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 	if b.Meta != nil {
 		p.markets = marketsOf(b.Meta)
 	}
+	if p.late && p.live == nil {
+		p.live = market.NewLivePositions(p.positions)
+	}
 	for i := range b.Fills {
 		if b.Hourly && p.joined {
 			p.sampleHour(&b.Fills[i])
 		}
 		if !b.Stored { // also before it has joined: after a restart what was not kept of whales comes again
-			p.whales.add(&b.Fills[i], p.positions)
+			was, _ := p.positions.Held(b.Fills[i].Address, b.Fills[i].Coin)
+			p.whales.add(&b.Fills[i], was)
 		}
 		if add(&b.Fills[i]) {
 			p.dirty, p.changed = true, true
+			if p.live != nil {
+				p.live.Confirm(b.Fills[i].Address)
+			}
 		}
+	}
+	if p.live != nil {
+		p.moveOn(b, now)
 	}
 	trades := b.AllTrades()
 	for i := range trades {
@@ -184,10 +244,15 @@ func (p *openInterest) Apply(b *Batch, _ *engine.Reads, _ time.Time) error {
 // joined, and the snapshot, each when its time has come. Held reports that checkpoints
 // must wait for the next snapshot.
 func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
+	if p.live != nil && (settle || !now.Before(p.settled.Add(publishEvery))) {
+		p.settled = now
+		p.live.Settle()
+		p.noRoom.Store(p.live.LeftOut)
+	}
 	c.Views = append(p.show(now, settle), p.watch(now, settle)...)
 	c.Held = p.whales.unshown
 	c.Fine, p.hour.rows = p.hour.rows, nil
-	if p.positions.Newest() == 0 {
+	if p.now().Newest() == 0 {
 		return c
 	}
 	if p.joined {
@@ -195,8 +260,8 @@ func (p *openInterest) Changes(now time.Time, settle bool) (c engine.Changes) {
 	}
 	if p.joined && (settle || !now.Before(p.published.Add(publishEvery))) {
 		list := []openinterest.Coin{}
-		for _, coin := range p.positions.Coins() {
-			if one, _, ok := p.of(coin, p.price); ok {
+		for _, coin := range p.now().Coins() {
+			if one, _, ok := p.of(p.now(), coin, p.price); ok {
 				list = append(list, one)
 			}
 		}
@@ -244,7 +309,9 @@ func (p *openInterest) cover() {
 // whaleEvents calls take with each event of a whale that is new, before it is kept.
 func (p *openInterest) whaleEvents(take func(*whales.Event)) {
 	if len(p.whales.changes) > 0 && p.markets != nil {
-		p.whales.settle(p.positions, p.markets, p.marks.prices(), take)
+		prices := p.marks.prices()
+		p.whales.settle(false, p.positions, p.markets, prices, take)
+		p.whales.settle(true, p.now(), p.markets, prices, take)
 	}
 }
 
@@ -276,12 +343,12 @@ func (p *openInterest) sidesAt(at time.Time, prices func() market.Marks) []store
 
 // show returns the view of the open positions when its time has come.
 func (p *openInterest) show(now time.Time, settle bool) []engine.View {
-	pause := publishEvery + time.Duration(p.positions.Len()/showPer)*time.Second
+	pause := publishEvery + time.Duration(p.now().Len()/showPer)*time.Second
 	if !p.joined || !p.changed || !settle && now.Before(p.shown.Add(pause)) {
 		return nil
 	}
 	p.changed, p.shown = false, now
-	table := p.positions.Table(now.UnixMilli())
+	table := p.now().Table(now.UnixMilli())
 	p.leftOut.Store(int64(table.LeftOut))
 	return []engine.View{engine.ViewOf(openpositions.Published, table)}
 }
@@ -300,7 +367,7 @@ func (p *openInterest) samplesAt(rows []store.SeriesRow, at time.Time, price fun
 		if !p.history.missing(coin, at) {
 			continue
 		}
-		if c, open, ok := p.of(coin, price); ok {
+		if c, open, ok := p.of(p.positions, coin, price); ok {
 			sample := c.Sample(at.UnixMilli(), open.Longs)
 			rows = p.history.add(rows, coin, at, func(i market.Interval, start int64) store.SeriesRow {
 				return openinterest.Row(i, start, &sample)
@@ -311,8 +378,8 @@ func (p *openInterest) samplesAt(rows []store.SeriesRow, at time.Time, price fun
 }
 
 // of values the positions of a coin.
-func (p *openInterest) of(coin string, price func(coin string) (market.Decimal, bool)) (openinterest.Coin, market.OpenInterest, bool) {
-	open := p.positions.OpenInterest(coin)
+func (p *openInterest) of(list *market.Positions, coin string, price func(coin string) (market.Decimal, bool)) (openinterest.Coin, market.OpenInterest, bool) {
+	open := list.OpenInterest(coin)
 	px, ok := price(coin)
 	if !ok {
 		return openinterest.Coin{}, open, false

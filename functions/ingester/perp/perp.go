@@ -109,6 +109,7 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 	var liquidated liquidationCounts
 	orders, twaps, asked := newOpenOrders(wanted), newTwapOrders(), newVaultQuestions()
 	projections, klines := projections(accounts, orders, twaps, asked, &liquidated)
+	accounts.held.late = c.Provisional
 	p := &engine.Pipeline[*Batch]{Domain: Name, Stores: c.Stores, NewBatch: NewBatch, Logs: c.logs(), Projections: projections, Holds: holds, Retention: c.Retention, Logger: c.Logger, Term: term}
 	var feeds *Feeds
 	if c.Feeds != nil {
@@ -133,7 +134,8 @@ func (c Config) begin(ctx context.Context, term *lease.Term) (engine.Work, error
 			engine.Figure{Name: metrics.TwapsLeftOut, Unit: metrics.Count, Value: twaps.leftOut.Load(), Grows: true},
 			engine.Figure{Name: metrics.VaultsLeftOut, Unit: metrics.Count, Value: asked.leftOut.Load(), Grows: true},
 			engine.Figure{Name: metrics.PositionsLeftOut, Unit: metrics.Count, Value: accounts.held.leftOut.Load()},
-			engine.Figure{Name: metrics.TradesLeftOut, Unit: metrics.Count, Value: klines.leftOut.Load(), Grows: true})
+			engine.Figure{Name: metrics.TradesLeftOut, Unit: metrics.Count, Value: klines.leftOut.Load(), Grows: true},
+			engine.Figure{Name: metrics.TailsLeftOut, Unit: metrics.Count, Value: accounts.held.noRoom.Load(), Grows: true})
 		if feeds == nil {
 			return figures
 		}

@@ -28,6 +28,7 @@ type whaleWatch struct {
 type whaleMove struct {
 	ms         int64
 	user, coin string
+	live       bool // only public trades tell of it yet
 }
 
 // whaleChange is the size of a position before and after.
@@ -41,16 +42,15 @@ func newWhaleWatch() whaleWatch {
 	return whaleWatch{changes: map[whaleMove]*whaleChange{}, history: newSampler(whales.Intervals...)}
 }
 
-// add takes in a fill, before the positions have it.
-func (w *whaleWatch) add(f *market.Fill, p *market.Positions) {
+// add takes in a fill, with what the state of its account says of the position before.
+func (w *whaleWatch) add(f *market.Fill, was market.OpenRow) {
 	if market.IsSpot(f.Coin) {
 		return
 	}
-	move, order := whaleMove{f.Time, f.Address, f.Coin}, market.Order{Time: f.Time, Seq: f.Seq, Tid: f.Tid}
+	move, order := whaleMove{f.Time, f.Address, f.Coin, f.Provisional}, market.Order{Time: f.Time, Seq: f.Seq, Tid: f.Tid}
 	c := w.changes[move]
 	if c == nil {
-		c = &whaleChange{first: order, last: order}
-		c.was, _ = p.Held(f.Address, f.Coin)
+		c = &whaleChange{first: order, last: order, was: was}
 		w.changes[move] = c
 	}
 	if order.Compare(c.first) <= 0 {
@@ -61,10 +61,14 @@ func (w *whaleWatch) add(f *market.Fill, p *market.Positions) {
 	}
 }
 
-// settle makes events of the changes of whales, by time. It calls take with each that is new.
-func (w *whaleWatch) settle(p *market.Positions, m *market.Markets, marks market.Marks, take func(*whales.Event)) {
+// settle makes events of the changes of whales, by time, of those of which only public trades tell or of the others, by the
+// positions that have them. It calls take with each that is new.
+func (w *whaleWatch) settle(live bool, p *market.Positions, m *market.Markets, marks market.Marks, take func(*whales.Event)) {
 	accounts, events := map[string]*whaleAccount{}, []whales.Event{}
 	for move, c := range w.changes {
+		if move.live != live {
+			continue
+		}
 		a := accounts[move.user]
 		if a == nil {
 			a = &whaleAccount{MarkedTable: p.TableOf(move.user, 0).Mark(m, marks)}
@@ -77,11 +81,14 @@ func (w *whaleWatch) settle(p *market.Positions, m *market.Markets, marks market
 		a.before += market.MicrosOf(worthOf(move.coin, c.before, m, marks)) - market.MicrosOf(worthOf(move.coin, c.after, m, marks))
 	}
 	for move, c := range w.changes {
+		if move.live != live {
+			continue
+		}
+		delete(w.changes, move)
 		if e, ok := whaleEvent(move, c, accounts[move.user], m, marks); ok && !w.newest.Has(&e) {
 			events = append(events, e)
 		}
 	}
-	clear(w.changes)
 	slices.SortFunc(events, func(x, y whales.Event) int { return x.Compare(&y) })
 	for i := range events {
 		take(&events[i])

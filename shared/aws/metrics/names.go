@@ -113,6 +113,10 @@ const PositionsLeftOut = "PositionsLeftOut"
 // second before them take all the room of a row.
 const TradesLeftOut = "TradesLeftOut"
 
+// TailsLeftOut, of the domain perp, is how many public trades behind the venue's hours move no position until their hour
+// comes, as there were more than have room.
+const TailsLeftOut = "TailsLeftOut"
+
 // VaultsLeftOut, of the domain perp, is how often a vault was named for which there is no place, as more
 // are known than the venue has.
 const VaultsLeftOut = "VaultsLeftOut"

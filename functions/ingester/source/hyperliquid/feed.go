@@ -54,6 +54,7 @@ type Feed struct {
 	info      *Info
 	described map[string]json.RawMessage // by dex: as it was described last; of the goroutine that looks
 	silent    silentDexs                 // at looks
+	whole     wholeTrades
 
 	mu sync.Mutex
 	// wanted are the subscriptions in order of their discovery; news signals the
@@ -115,6 +116,7 @@ func (f *Feed) connection(ctx context.Context, budget *source.Budget, sink Sink)
 		return err
 	}
 	defer conn.CloseNow()
+	f.whole.begin()
 	take := func(ctx context.Context, d Delivery) error {
 		return source.OfSink(emit(ctx, time.Now(), &d, f.Stats, f.Log, sink))
 	}
@@ -207,6 +209,7 @@ func (f *Feed) frame(b []byte, books layers) (market.Events, error) {
 		}
 		f.Stats.Malformed.Add(int64(malformed))
 		trades = slices.DeleteFunc(trades, func(t market.Trade) bool { return !f.follows(subscription{Type: "trades", Coin: t.Coin}) })
+		f.whole.came(trades)
 		return market.Events{Trades: trades}, nil
 	case "allMids":
 		var data struct {
@@ -284,13 +287,17 @@ func (f *Feed) recover(ctx context.Context, subscribed <-chan string, sink Sink)
 		}
 		if err != nil {
 			f.Log.Warn("cannot ask for the trades that were missed", "coin", coin, "error", err.Error())
-			continue
 		}
 		f.Stats.Malformed.Add(int64(malformed))
-		if trades = slices.DeleteFunc(trades, func(t market.Trade) bool { return t.Coin != coin }); len(trades) == 0 {
+		trades = slices.DeleteFunc(trades, func(t market.Trade) bool { return t.Coin != coin })
+		events := market.Events{Trades: trades}
+		if since, ok := f.whole.lost(coin, trades, time.Now()); ok {
+			events.TradesWhole = []market.TradesWhole{{Coin: coin, Since: since}}
+		}
+		if events.Len() == 0 {
 			continue
 		}
-		if err := sink(ctx, Delivery{Events: market.Events{Trades: trades}}); err != nil {
+		if err := sink(ctx, Delivery{Events: events}); err != nil {
 			return err
 		}
 	}
