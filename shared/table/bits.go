@@ -16,6 +16,9 @@ func (b Bits) Has(row int) bool { return b[row/wordBits]>>(row%wordBits)&1 != 0 
 // Set adds a row.
 func (b Bits) Set(row int) { b[row/wordBits] |= 1 << (row % wordBits) }
 
+// Unset removes a row.
+func (b Bits) Unset(row int) { b[row/wordBits] &^= 1 << (row % wordBits) }
+
 // fill makes it the first n rows.
 func (b Bits) fill(n int) {
 	for w := range b {

@@ -155,6 +155,20 @@ func (f *Field) Texts(t *Trader) []string {
 	return f.texts(t)
 }
 
+// Moves reports whether the figure may be another in the next hour though nothing is known of the account by
+// then that it did, and nothing that it did has left the period: it comes of what the account was worth, or of
+// orders, of which it is not noted who placed them. What follows from the moment and from lists is told by
+// [Latest] and ByList.
+func (f *Field) Moves() bool {
+	switch f.Group {
+	case ValueChange:
+		return f.Adds == Derived
+	case "max drawdown", "all orders":
+		return true
+	}
+	return false
+}
+
 // IsText reports whether the field is no figure, but texts.
 func (f *Field) IsText() bool { return f.Kind == Text || f.Kind == Address || f.Kind == Names }
 

@@ -45,6 +45,7 @@ type history struct {
 	whole   bool                             // accounts are looked at as a whole
 	today   int64                            // its beginning, ms
 	worth   []traderhistory.Worth            // by then
+	weighed addresses                        // whose that is
 
 	late       late
 	mostRoutes int // bytes
@@ -52,7 +53,7 @@ type history struct {
 
 // openHistory opens the history for the next version; whole says that accounts are looked at as a whole.
 func (w *Work) openHistory(ctx context.Context, now time.Time, whole bool) (h *history, err error) {
-	h = &history{bucket: w.bucket, whole: whole, mostRoutes: w.MostRoutes, since: traderhistory.Accounts{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}}
+	h = &history{bucket: w.bucket, whole: whole, mostRoutes: w.MostRoutes, since: traderhistory.Accounts{}, did: map[int64]map[table.Address]bool{}, deeds: map[int64][]traderhistory.Did{}, touched: map[int64]bool{}, weighed: addresses{}}
 	if h.next, err = traderhistory.Newest.Load(ctx, w.Views); err != nil {
 		return nil, fmt.Errorf("read the history that was published last: %w", err)
 	}
@@ -120,12 +121,13 @@ func (h *history) takeIn(ctx context.Context, a table.Address, did *traderfacts.
 	return h.write(ctx)
 }
 
-// value takes in what an account was worth at the beginning of the day, where accounts are looked at as a
-// whole.
+// value takes in what an account was worth at the beginning of the day, once, where accounts are looked at as
+// a whole.
 func (h *history) value(a table.Address, c market.Curve) {
-	if !h.whole {
+	if !h.whole || h.weighed[a] {
 		return
 	}
+	h.weighed[a] = true
 	h.worth = append(h.worth, traderhistory.WorthOf(a, c, h.today))
 }
 

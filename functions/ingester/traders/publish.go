@@ -32,11 +32,18 @@ const (
 
 // published is what is known of the last version while it is the last one.
 type published struct {
-	hour int64                         // ms: the one for which all hot rows were made
-	hot  map[table.Address]store.Point // the rows of their states
+	hour int64 // ms: the one for which all hot rows were made
+	hot  map[table.Address]hotRow
 
 	routes *routes.Routes
 	stored tablefile.Named // the object of these
+}
+
+// hotRow is what is known of a hot row while it is one.
+type hotRow struct {
+	state store.Point // of its account
+	until int64       // the hour, ms, in which something that the account did leaves a window; 0 while that is not known
+	busy  bool        // it did something within the last day
 }
 
 // addresses are a set of accounts.
@@ -49,6 +56,10 @@ func (w *Work) Publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	moved, err := m.move(ctx)
+	if err != nil {
+		return err
+	}
 	rows, err := m.rows(ctx, m.wanted)
 	if err != nil {
 		return err
@@ -56,7 +67,7 @@ func (w *Work) Publish(ctx context.Context) error {
 	if err := w.takeInLate(ctx, m.past); err != nil {
 		return err
 	}
-	next, err := m.publish(ctx, rows)
+	next, err := m.publish(ctx, rows, moved)
 	if err != nil {
 		return err
 	}
@@ -73,7 +84,10 @@ func (w *Work) Publish(ctx context.Context) error {
 func (w *Work) begin(ctx context.Context) (m *making, err error) {
 	now := w.Now()
 	hour := market.Hour1.StartMs(now.UnixMilli())
-	m = &making{Work: w, ms: now.UnixMilli(), hour: hour, whole: hour != w.last.hour, hot: map[table.Address]store.Point{}, made: addresses{}}
+	m = &making{Work: w, ms: now.UnixMilli(), hour: hour, whole: hour != w.last.hour, hot: maps.Clone(w.last.hot), wanted: addresses{}, moved: addresses{}, made: addresses{}}
+	if m.hot == nil {
+		m.hot = map[table.Address]hotRow{}
+	}
 	if m.previous, err = w.bucket.Manifest(ctx); err != nil {
 		return nil, fmt.Errorf("read what was published last: %w", err)
 	}
@@ -92,23 +106,33 @@ func (w *Work) begin(ctx context.Context) (m *making, err error) {
 	since := min(m.previous.Version, m.past.next.Version)
 	if m.whole { // what took long to be written
 		since = max(0, since-hourMs)
-	} else {
-		maps.Copy(m.hot, w.last.hot)
+		for a := range m.hot {
+			m.moved[a] = false
+		}
 	}
-	if m.wanted, err = w.changed(ctx, since, now, m.past); err != nil {
+	if err := m.wantChanged(ctx, since, now); err != nil {
 		return nil, err
 	}
 	m.past.beginLate(now, w.LateHours, w.LateAtOnce)
 	if m.whole {
-		err = w.wantMore(ctx, m.wanted, &m.previous, hour)
+		err = m.wantMore(ctx)
+	}
+	for a := range m.moved {
+		if m.hot[a].until <= hour {
+			m.wanted[a] = true
+		}
+		if m.wanted[a] {
+			delete(m.moved, a)
+		}
 	}
 	return m, err
 }
 
-// publish publishes the history and then the table, of rows that were made anew.
-func (m *making) publish(ctx context.Context, rows *traders.Rows) (next published, err error) {
+// publish publishes the history and then the table, of rows that were made anew and of what has moved
+// in others.
+func (m *making) publish(ctx context.Context, rows, moved *traders.Rows) (next published, err error) {
 	next = published{hour: m.hour, hot: m.hot, routes: m.routes}
-	change, err := m.change(ctx, rows, &m.previous, m.hot, m.at, m.ms)
+	change, err := m.change(ctx, rows, moved)
 	if err != nil {
 		return next, err
 	}
@@ -164,32 +188,38 @@ func (w *Work) routes(ctx context.Context, last *tablefile.Manifest) (*routes.Ro
 	return known, nil
 }
 
-// changed are the accounts that have changed since the version of a time, ms; 0 is all that are noted.
-// The history is told who did something.
-func (w *Work) changed(ctx context.Context, since int64, now time.Time, past *history) (addresses, error) {
-	all, from := addresses{}, time.Time{}
+// wantChanged adds the accounts that have changed since the version of a time, ms; 0 is all that are noted.
+// The history is told who did something. Of a hot row whose account did nothing it is made anew what moves.
+func (m *making) wantChanged(ctx context.Context, since int64, now time.Time) error {
+	from := time.Time{}
 	if since > 0 {
 		from = time.UnixMilli(since).Add(-noted)
 	}
-	return all, accountchanges.Read(ctx, w.Log, from, now, func(at time.Time, c *accountchanges.Changes) {
+	return accountchanges.Read(ctx, m.Log, from, now, func(at time.Time, c *accountchanges.Changes) {
 		for _, did := range c.Did {
-			all[did.Address] = true
-			past.note(at, did)
+			m.wanted[did.Address] = true
+			m.past.note(at, did)
 		}
 		for _, a := range c.Others {
-			all[a] = true
+			if _, isHot := m.hot[a]; isHot {
+				m.moved[a] = true
+			} else {
+				m.wanted[a] = true
+			}
 		}
 	})
 }
 
-// wantMore adds who else is made anew in a new hour, ms.
-func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.Manifest, hour int64) error {
-	if last.Version == 0 {
+// wantMore adds who else is made anew in a new hour. Of hot rows that were published by this term it is known
+// when something leaves a window.
+func (m *making) wantMore(ctx context.Context) error {
+	last := m.previous.Version
+	if last == 0 {
 		return nil
 	}
-	all := hour-last.Version > outOfDate.Milliseconds()
+	all := m.hour-last > outOfDate.Milliseconds()
 	for _, tier := range [...]string{publication.Cold, publication.Overlay, publication.Hot} {
-		files, err := publication.Open(ctx, w.bucket, publication.OfTier(last.Files, tier))
+		files, err := publication.Open(ctx, m.bucket, publication.OfTier(m.previous.Files, tier))
 		if err != nil {
 			return err
 		}
@@ -199,8 +229,9 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 				return fmt.Errorf("read whose rows are in the tier %s: %w", tier, err)
 			}
 			for _, a := range list {
-				if all || tier == publication.Hot || int64(a[0])%24 == hour/hourMs%24 {
-					wanted[a] = true
+				_, known := m.hot[a]
+				if all || tier == publication.Hot && !known || int64(a[0])%24 == m.hour/hourMs%24 {
+					m.wanted[a] = true
 				}
 			}
 		}
@@ -209,16 +240,18 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 		return nil
 	}
 	// What was done in an hour may be noted some minutes behind it.
-	first := market.Hour1.StartMs(last.Version)
+	first := market.Hour1.StartMs(last)
 	for _, p := range traderfields.Periods {
 		if p == traderfields.AllTime {
 			continue
 		}
 		ago := int64(p) * 24 * hourMs
-		from, to := time.UnixMilli(first-ago-hourMs), time.UnixMilli(hour-ago).Add(noted)
-		if err := accountchanges.Read(ctx, w.Log, from, to, func(_ time.Time, c *accountchanges.Changes) {
+		from, to := time.UnixMilli(first-ago-hourMs), time.UnixMilli(m.hour-ago).Add(noted)
+		if err := accountchanges.Read(ctx, m.Log, from, to, func(_ time.Time, c *accountchanges.Changes) {
 			for _, did := range c.Did {
-				wanted[did.Address] = true
+				if _, known := m.hot[did.Address]; !known {
+					m.wanted[did.Address] = true
+				}
 			}
 		}); err != nil {
 			return err
@@ -227,16 +260,17 @@ func (w *Work) wantMore(ctx context.Context, wanted addresses, last *tablefile.M
 	return nil
 }
 
-// change is what makes the next version of rows that were made anew, and of who is hot.
-func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.Manifest, hot map[table.Address]store.Point, at *prices, ms int64) (c publication.Change, err error) {
-	isHot := func(a table.Address) bool { _, ok := hot[a]; return ok }
+// change is what makes the next version of rows that were made anew, of what has moved in others, and of who
+// is hot.
+func (m *making) change(ctx context.Context, rows, moved *traders.Rows) (c publication.Change, err error) {
+	isHot := func(a table.Address) bool { _, ok := m.hot[a]; return ok }
 	isNot := func(a table.Address) bool { return !isHot(a) }
-	c = publication.Change{Hot: rows.Part(isHot), Left: rows.Part(isNot), Refresh: func(p *tablefile.Part) *tablefile.Part { return traders.Relisted(p, at.listed) }}
-	if len(c.Hot.Addresses) == len(hot) {
+	c = publication.Change{Hot: rows.Part(isHot), Left: rows.Part(isNot), Refresh: func(p *tablefile.Part) *tablefile.Part { return traders.Relisted(p, m.at.listed) }}
+	if len(c.Hot.Addresses) == len(m.hot) {
 		return c, nil // all hot rows were made anew
 	}
 	anew := len(c.Hot.Addresses)
-	files, err := publication.Open(ctx, w.bucket, publication.OfTier(last.Files, publication.Hot))
+	files, err := publication.Open(ctx, m.bucket, publication.OfTier(m.previous.Files, publication.Hot))
 	if err != nil {
 		return c, err
 	}
@@ -244,13 +278,14 @@ func (w *Work) change(ctx context.Context, rows *traders.Rows, last *tablefile.M
 	if err != nil {
 		return c, fmt.Errorf("merge the tier %s: %w", publication.Hot, err)
 	}
-	if len(part.Addresses) != len(hot) {
-		return c, fmt.Errorf("%d rows are hot, of which %d were made anew, and %d are to be published", len(hot), anew, len(part.Addresses))
+	if len(part.Addresses) != len(m.hot) {
+		return c, fmt.Errorf("%d rows are hot, of which %d were made anew, and %d are to be published", len(m.hot), anew, len(part.Addresses))
 	}
+	part = traders.Moved(part, moved.Part(func(a table.Address) bool { return !m.made[a] }))
 	c.Hot = traders.Revalued(part, func(a table.Address) traderfields.Trader {
-		now := at.listed(a)
-		if state, err := accounts.Decode(market.AddressOf(a), hot[a]); err == nil { // it was read before
-			now.Holds = at.summary(state, ms)
+		now := m.at.listed(a)
+		if state, err := accounts.Decode(market.AddressOf(a), m.hot[a].state); err == nil { // it was read before
+			now.Holds = m.at.summary(state, m.ms)
 		}
 		return now
 	})

@@ -69,6 +69,8 @@ type trader struct {
 	traders.Trader
 	state   store.Point
 	version string // of its rows
+	until   int64  // as [hotRow] has it
+	busy    bool   // likewise
 	broken  bool   // some of its rows cannot be read
 }
 
@@ -83,9 +85,8 @@ func (t *trader) isHot(ms int64) bool {
 	if t.Holds != nil && t.Holds.Long.Count+t.Holds.Short.Count > 0 {
 		return true
 	}
-	day, ever := t.Did[traderfields.Day], t.Did[traderfields.AllTime]
-	return day != nil && (ms-ever.Did.Placed.Last < 24*hourMs ||
-		day.Did.Perp.All().Count+day.Did.Spot.All().Count+day.Did.Closed.All().Count+day.Did.Filled.Count > 0)
+	ever := t.Did[traderfields.AllTime]
+	return ever != nil && (t.busy || ms-ever.Did.Placed.Last < 24*hourMs)
 }
 
 // making makes the rows of a version.
@@ -96,14 +97,61 @@ type making struct {
 	whole    bool               // a new one has begun: all hot rows are made anew
 	until    int64              // up to when all is stored that accounts did, ms, where that comes some time later; else 0
 	wanted   addresses          // who is made anew
+	moved    addresses          // who is not, but for what changes while it does nothing; true of who holds something else
 
 	at       *prices
-	ms       int64                         // as of when
-	hot      map[table.Address]store.Point // it is noted who is, and who no more
-	past     *history                      // takes in what accounts did, once
-	routes   *routes.Routes                // likewise
+	ms       int64                    // as of when
+	hot      map[table.Address]hotRow // it is noted who is, and who no more
+	past     *history                 // takes in what accounts did, once
+	routes   *routes.Routes           // likewise
 	made     addresses
 	rerouted bool // what builders routed has changed
+}
+
+// move makes of the rows of those who are moved what changes while an account does nothing. Who is hot no
+// more by that is wanted.
+func (m *making) move(ctx context.Context) (*traders.Rows, error) {
+	rows := &traders.Rows{Which: (*traderfields.Field).Moves}
+	sorted := slices.SortedFunc(maps.Keys(m.moved), market.CompareAccounts)
+	for some := range slices.Chunk(sorted, atOnce) {
+		read, err := m.readHeld(ctx, some, m.stateOf)
+		if err != nil {
+			return nil, err
+		}
+		placed, err := traderfacts.ReadPlaced(ctx, m.Series, textsOf(some))
+		if err != nil {
+			return nil, fmt.Errorf("read which orders accounts placed: %w", err)
+		}
+		var list []traders.Trader
+		for i := range read {
+			one, row := &read[i], m.hot[read[i].Address]
+			text := market.AddressOf(one.Address)
+			orders := placed[text]
+			if err := m.breaks(text, &one.broken, orders.Broken); err != nil {
+				return nil, err
+			}
+			one.busy = row.busy
+			one.Did = map[traderfields.Period]*market.Window{traderfields.AllTime: {Did: market.Facts{Placed: orders.Placed}}}
+			switch {
+			case one.broken:
+			case one.isHot(m.ms):
+				row.state = one.state
+				m.hot[one.Address] = row
+				list = append(list, one.Trader)
+			default:
+				m.wanted[one.Address] = true
+			}
+		}
+		if err := rows.Add(list); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// stateOf is the state of an account as it was read for the last version, where it is the same by now.
+func (m *making) stateOf(a table.Address) (store.Point, bool) {
+	return m.hot[a].state, !m.moved[a]
 }
 
 // rows makes the rows of accounts, and then those of the builders that routed something else of them than
@@ -132,6 +180,11 @@ func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Addre
 	if err != nil {
 		return err
 	}
+	for _, a := range some {
+		if !m.broken[market.AddressOf(a)] {
+			delete(m.hot, a)
+		}
+	}
 	list := make([]traders.Trader, len(read))
 	for i := range read {
 		one := &read[i]
@@ -141,9 +194,8 @@ func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Addre
 			}
 		}
 		list[i] = one.Trader
-		delete(m.hot, one.Address)
 		if one.isHot(m.ms) {
-			m.hot[one.Address] = one.state
+			m.hot[one.Address] = hotRow{one.state, one.until, one.busy}
 		}
 	}
 	for _, a := range some {
@@ -155,51 +207,16 @@ func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Addre
 // read is what the rows of those of some accounts are made of that are known and can be read. What they did is
 // taken in, of accounts that were not made before.
 func (m *making) read(ctx context.Context, some []table.Address) ([]trader, error) {
-	texts, keys := make([]string, len(some)), make([]store.SeriesAt, len(some))
-	for i, a := range some {
-		texts[i] = market.AddressOf(a)
-		keys[i] = accounts.At(texts[i])
-	}
-	states, err := m.Series.Load(ctx, keys)
+	list, err := m.readHeld(ctx, some, func(table.Address) (store.Point, bool) { return store.Point{}, false })
 	if err != nil {
-		return nil, fmt.Errorf("read the states of accounts: %w", err)
+		return nil, err
 	}
 	end := market.Hour1.StartMs(m.ms) + hourMs // of the hour that runs
-	var list []trader
-	var known []string
-	for i := range some {
-		if state, ok := states[keys[i]]; ok {
-			list, known = append(list, trader{Trader: traders.Trader{Address: some[i], Trader: m.at.listed(some[i])}, state: state}), append(known, texts[i])
-		}
-	}
+	known := make([]string, len(list))
 	for i := range list {
-		state, err := accounts.Decode(known[i], list[i].state)
-		if err != nil {
-			if err := m.breaks(known[i], &list[i].broken, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		list[i].Holds = m.at.summary(state, m.ms)
+		known[i] = market.AddressOf(list[i].Address)
 	}
 	i := 0
-	for stats, err := range accountstats.ReadAll(ctx, m.Series, known) {
-		if err == nil {
-			err = m.breaks(known[i], &list[i].broken, stats.Broken)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read how accounts trade: %w", err)
-		}
-		if stats.TraderStats != nil {
-			list[i].setWorth(&stats, end-hourMs, m.ms)
-			if !m.made[list[i].Address] {
-				m.past.value(list[i].Address, stats.Curve)
-			}
-		}
-		list[i].version = stats.Version
-		i++
-	}
-	i = 0
 	since := func(i int) int64 { return min(from(traderfields.Month, end), m.past.sinceOf(list[i].Address)) }
 	for did, err := range traderfacts.Read(ctx, m.Series, known, since, end) {
 		if err == nil {
@@ -240,6 +257,66 @@ func (w *Work) breaks(address string, broken *bool, err error) error {
 		w.Logger.Error("the rows of an account cannot be read; its row of the trader table stays as it was, and further ones are only counted", "address", address, "error", err.Error())
 	}
 	return nil
+}
+
+// readHeld is what those of some accounts hold that are known, and what they were worth, as far as that can be
+// read. The state of an account is read where it is not at hand.
+func (m *making) readHeld(ctx context.Context, some []table.Address, atHand func(table.Address) (store.Point, bool)) (list []trader, err error) {
+	var keys []store.SeriesAt
+	for _, a := range some {
+		if _, ok := atHand(a); !ok {
+			keys = append(keys, accounts.At(market.AddressOf(a)))
+		}
+	}
+	states, err := m.Series.Load(ctx, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read the states of accounts: %w", err)
+	}
+	var known []string
+	for _, a := range some {
+		text := market.AddressOf(a)
+		point, ok := atHand(a)
+		if !ok {
+			point, ok = states[accounts.At(text)]
+		}
+		if !ok {
+			continue
+		}
+		one := trader{Trader: traders.Trader{Address: a, Trader: m.at.listed(a)}, state: point}
+		state, err := accounts.Decode(text, point)
+		if err == nil {
+			one.Holds = m.at.summary(state, m.ms)
+		}
+		if err := m.breaks(text, &one.broken, err); err != nil {
+			return nil, err
+		}
+		list, known = append(list, one), append(known, text)
+	}
+	i := 0
+	for stats, err := range accountstats.ReadAll(ctx, m.Series, known) {
+		if err == nil {
+			err = m.breaks(known[i], &list[i].broken, stats.Broken)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read how accounts trade: %w", err)
+		}
+		if stats.TraderStats != nil {
+			list[i].setWorth(&stats, m.hour, m.ms)
+			m.past.value(list[i].Address, stats.Curve)
+		}
+		list[i].version = stats.Version
+		i++
+	}
+	return list, nil
+}
+
+// textsOf are accounts as texts.
+func textsOf(list []table.Address) []string {
+	texts := make([]string, len(list))
+	for i, a := range list {
+		texts[i] = market.AddressOf(a)
+	}
+	return texts
 }
 
 // take takes in what an account did, once.
@@ -295,4 +372,26 @@ func (t *trader) setDid(did *traderfacts.Did, end int64) {
 		}
 		t.Did[p] = &w
 	}
+	day := &t.Did[traderfields.Day].Did
+	t.busy = day.Perp.All().Count+day.Spot.All().Count+day.Closed.All().Count+day.Filled.Count > 0
+	t.until = untilOf(did, end)
+}
+
+// untilOf is the first hour behind the one that runs (which ends at a time, ms) in which something that an
+// account did leaves a window, or comes into one; [market.MaxTime] where nothing does.
+func untilOf(did *traderfacts.Did, end int64) int64 {
+	until := int64(market.MaxTime)
+	for _, hours := range [...]market.FactsByHour{did.Days, did.Hours} {
+		for hour := range hours {
+			if hour >= end {
+				until = min(until, hour)
+			}
+			for _, p := range traderfields.Periods {
+				if p != traderfields.AllTime && hour >= from(p, end) {
+					until = min(until, hour+hourMs+int64(p)*24*hourMs)
+				}
+			}
+		}
+	}
+	return until
 }

@@ -4,19 +4,22 @@
 //
 // A publication has two forms:
 //
-//   - Every few minutes those accounts are made anew that have changed since the last one
+//   - Every few minutes those accounts are made anew of which more is known by now that they did
 //     (accountchanges). All other rows of the hot tier keep their figures, but for what they hold,
 //     which is valued at the marks of now, and for what lists say of addresses.
-//   - In a new hour, and when a term begins, all rows of the hot tier are made anew, those of
-//     accounts that did something in an hour that has left a window, and one in 24 of all others, so
-//     that no row is older than a day. Then the cold tier is written anew too, with what lists say by
-//     then.
+//   - In a new hour those are made anew too of whom something leaves a window, and one in 24 of all, so
+//     that no row is older than a day. Of the others in the hot tier that is made anew which moves while
+//     an account does nothing, as what it was worth ([traderfields.Field.Moves]): what accounts did
+//     takes a question about each, and most have done nothing in the hour. Then the cold tier is
+//     written anew too, with what lists say by then.
+//
+// When a term begins all rows of the hot tier are made anew, as it is not known when something leaves
+// their windows.
 //
 // Hot is who has an open position, or did something or placed an order in the last day.
 //
 // An account is noted before its rows are written. A publication takes in again what was noted within
-// [noted] before the last one; what takes longer to be written is found in the next hour, since who
-// has just changed is hot. Who was stored before any account was noted is noted once.
+// [noted] before the last one, and in a new hour what was noted within an hour more. Who was stored before any account was noted is noted once.
 //
 // With each version the history of traders (package traderhistory) is made: the files of those hours are
 // replaced in which somebody did something of which more is known by now. Hours of long ago wait, and are

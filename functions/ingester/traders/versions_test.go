@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"quotary/shared/catalog"
+	"quotary/shared/data/accountchanges"
 	"quotary/shared/data/accounts"
 	"quotary/shared/data/accountstats"
 	"quotary/shared/data/delivered"
@@ -14,6 +15,7 @@ import (
 	tabled "quotary/shared/data/traders"
 	"quotary/shared/data/vaults"
 	"quotary/shared/market"
+	"quotary/shared/store"
 	"quotary/shared/store/storetest"
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
@@ -86,6 +88,54 @@ func TestOtherVenuesAreInEveryRowByTheNextHour(t *testing.T) {
 	say(cold)
 	say(hot)
 	publish(hourMs, map[*account]*traderfields.OtherVenues{cold: some(), hot: some()})
+}
+
+// TestWhatMovesOfAHotRowIsOfNow in a new hour, though nothing was noted of it: what it was worth, how that fell, and
+// the orders that it placed; and within an hour, once it is noted that it holds something else.
+func TestWhatMovesOfAHotRowIsOfNow(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	rests, closes := w.add(true, w.ms-3*dayMs), w.add(true, w.ms-3*dayMs)
+	work := w.term()
+	must.Do(t, work.Publish(t.Context()))
+	worth := func(a *account, ago int64, usd string) { a.worth[w.ms-w.ms%hourMs-ago*hourMs] = one(usd) }
+	check := func() {
+		t.Helper()
+		must.Do(t, work.Publish(t.Context()))
+		rows := w.rows()
+		for _, a := range w.accounts {
+			w.has(rows[a.address], w.trader(a), isAny)
+		}
+	}
+	for step := range 3 {
+		w.ms += hourMs
+		for _, a := range w.accounts {
+			worth(a, 6, "900")
+			worth(a, 0, []string{"700", "400", "800"}[step])
+			for _, f := range a.did {
+				f.Placed = market.OrderTimes{Count: int64(2 + step), First: w.ms - 3*dayMs, Last: w.ms}
+			}
+			storetest.PutSeries(t, w.Series, a.rows()...)
+		}
+		check()
+	}
+	w.ms += 5 * 60_000
+	*closes.state = market.Account{Address: closes.state.Address, Time: w.ms, Since: 1}
+	rests.trade(w.ms, "ETH", "1")
+	for _, a := range w.accounts {
+		worth(a, 0, "300")
+		storetest.PutLog(t, w.Log, accountchanges.Name, func(_ []store.Row, c []accountchanges.Changes) []store.Row {
+			return accountchanges.Rows(w.now(), &c[0])
+		}, accountchanges.Changes{Others: []table.Address{a.address}})
+		for _, f := range a.did {
+			f.Placed.Last = w.ms - 2*dayMs
+		}
+		storetest.PutSeries(t, w.Series, a.rows()...)
+	}
+	check()
+	if hot := work.Status().Figures[0].Value; hot != 1 {
+		t.Errorf("%d rows are hot, want that of who holds something", hot)
+	}
 }
 
 // TestWhoDidNothingIsKnownToByItsRows: no row of what it did is stored of who did nothing, and none of before there were any.

@@ -98,14 +98,15 @@ func (k *Kept) Order(o *market.OrderStatus) bool {
 	return true
 }
 
-// Changed is the first hour whose row is another with what was folded, its beginning in ms;
-// [market.MaxTime] where there is none.
+// Changed is the first hour whose row is another with what was folded, its beginning in ms: the last one of
+// the open days where that is all time alone, and [market.MaxTime] where there is nothing.
 func (k *Kept) Changed() int64 {
 	first := int64(market.MaxTime)
 	for hour := range k.since {
-		if !k.IsClosed(hour) {
-			first = min(first, hour)
+		if k.IsClosed(hour) {
+			hour = k.first + openDays*dayMs - hourMs
 		}
+		first = min(first, hour)
 	}
 	return first
 }

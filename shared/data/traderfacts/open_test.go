@@ -169,7 +169,13 @@ func TestWhatIsFoldedBehindClosedDaysCountsInAllTimeAlone(t *testing.T) {
 	if k.IsClosed(first+4*dayMs) || !k.IsClosed(first+4*dayMs-1) {
 		t.Error("other days than the newest and the one before are open")
 	}
+	if at := k.Changed(); at != market.MaxTime {
+		t.Errorf("something has changed in hour %d, where nothing was folded", at)
+	}
 	flow(3)
+	if at := k.Changed(); at != first+6*dayMs-hourMs {
+		t.Errorf("what all time comes to has changed in hour %d, want the last of the open days", at)
+	}
 	days, open := k.Rows("0xaa")
 	o := must.Get(DecodeOpen(open.Extra))(t)
 	if all := o.AllTime(); len(days) != 0 || all.Flows.Count != 3 || len(o.Hours) != 1 {

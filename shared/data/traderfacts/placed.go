@@ -1,6 +1,7 @@
 package traderfacts
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -63,6 +64,24 @@ func PlacedAt(address string) store.SeriesAt {
 // PlacedRow is the row of the orders that an account placed.
 func PlacedRow(address string, p *Placed) store.SeriesRow {
 	return rowOf(PlacedAt(address), AppendPlaced(nil, p))
+}
+
+// ReadPlaced returns the orders that accounts placed, [Did.Placed] alone, of those of which any are known.
+func ReadPlaced(ctx context.Context, series *store.Series, addresses []string) (map[string]Did, error) {
+	keys := make([]store.SeriesAt, len(addresses))
+	for i, address := range addresses {
+		keys[i] = PlacedAt(address)
+	}
+	rows, err := series.Load(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]Did, len(rows))
+	for at, row := range rows {
+		placed, err := DecodePlaced(row.Extra)
+		all[at.Key] = Did{Placed: placed.OrderTimes, Broken: err}
+	}
+	return all, nil
 }
 
 // AppendPlaced appends the row of the orders that an account placed.

@@ -5,11 +5,14 @@ import (
 
 	"quotary/shared/table"
 	"quotary/shared/table/tablefile"
+	"quotary/shared/traderfields"
 )
 
 // Rows collects the rows of a part in less than a kilobyte each, so that there may be more of them
 // than there is room for what they are made of. The zero value has none.
 type Rows struct {
+	Which func(*traderfields.Field) bool // the figures that the rows have, and no sets; nil is all, and sets
+
 	addresses []table.Address
 	blocks    []rowsBlock
 	dropped   map[int]bool // places of addresses
@@ -42,6 +45,9 @@ func (r *Rows) Add(list []Trader) error {
 	part, b := Part(list), rowsBlock{rows: len(list), figures: make([]table.Block, len(figures)), sets: make([]table.SetBlock, len(columns)-len(figures))}
 	for i := range columns {
 		var err error
+		if r.Which != nil && (i >= len(figures) || !r.Which(figures[i].Field)) {
+			continue
+		}
 		if i < len(figures) {
 			b.figures[i], err = blockOf(part, i)
 		} else {

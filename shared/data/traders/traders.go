@@ -144,6 +144,38 @@ func Relisted(p *tablefile.Part, now func(table.Address) traderfields.Trader) *t
 	return again(p, func(f *traderfields.Field) bool { return f.ByList }, now)
 }
 
+// Moved is a part, the slices of which it takes, in which what moves while an account does nothing is as some
+// rows have it. These are in the part, and have what moves.
+func Moved(p, rows *tablefile.Part) *tablefile.Part {
+	if len(rows.Addresses) == 0 {
+		return p
+	}
+	places, to := map[table.Address]int{}, make([]int, len(rows.Addresses))
+	for row, a := range p.Addresses {
+		places[a] = row
+	}
+	for row, a := range rows.Addresses {
+		to[row] = places[a]
+	}
+	moved := *p
+	moved.Values = func(column int) ([]int64, table.Bits, error) {
+		values, known, err := p.Values(column)
+		if err != nil || !figures[column].Field.Moves() {
+			return values, known, err
+		}
+		anew, has, err := rows.Values(column)
+		for row, at := range to {
+			if values[at] = anew[row]; has.Has(row) {
+				known.Set(at)
+			} else {
+				known.Unset(at)
+			}
+		}
+		return values, known, err
+	}
+	return &moved
+}
+
 // again is a part of which some fields are made anew.
 func again(p *tablefile.Part, which func(*traderfields.Field) bool, now func(table.Address) traderfields.Trader) *tablefile.Part {
 	type column struct {
