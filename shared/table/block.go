@@ -185,8 +185,17 @@ func (b *Block) Each(f func(row int, v int64)) {
 		}
 		return
 	}
+	next := 0 // of the positions
 	for row := range b.rows {
-		if v, ok := b.At(row); ok {
+		code := b.common
+		switch {
+		case b.positions == nil:
+			code = b.codes.at(row)
+		case next < len(b.positions) && int(b.positions[next]) == row:
+			code = b.codes.at(next)
+			next++
+		}
+		if v, ok := b.value(code); ok {
 			f(row, v)
 		}
 	}

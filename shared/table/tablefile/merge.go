@@ -108,11 +108,12 @@ func (f *File) part(ctx context.Context, columns []Column, addresses []table.Add
 				return nil, nil, fmt.Errorf("merge a file: %w", err)
 			}
 			values, known := make([]int64, f.rows), table.NewBits(f.rows)
-			for row := range values {
-				if v, ok := of.Figures[row/table.BlockRows].At(row % table.BlockRows); ok {
-					values[row] = v
-					known.Set(row)
-				}
+			for n := range of.Figures {
+				first := n * table.BlockRows
+				of.Figures[n].Each(func(row int, v int64) {
+					values[first+row] = v
+					known.Set(first + row)
+				})
 			}
 			return values, known, nil
 		},

@@ -83,12 +83,9 @@ var errRows = errors.New("they are not those of the part")
 
 func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error {
 	buffer := make([]parquet.Value, 0, min(table.BlockRows, len(p.Addresses)))
-	writeAll := func(column int, appendTo func(to []parquet.Value, row int) []parquet.Value) error {
+	writeAll := func(column int, appendTo func(to []parquet.Value, from, until int) []parquet.Value) error {
 		for from := 0; from < len(p.Addresses); from += table.BlockRows {
-			buffer = buffer[:0]
-			for row := from; row < min(from+table.BlockRows, len(p.Addresses)); row++ {
-				buffer = appendTo(buffer, row)
-			}
+			buffer = appendTo(buffer[:0], from, min(from+table.BlockRows, len(p.Addresses)))
 			if _, err := writers[column].WriteRowValues(buffer); err != nil {
 				return fmt.Errorf("write column %d: %w", column, err)
 			}
@@ -99,7 +96,12 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 		return nil
 	}
 	write := func(column int, value func(row int) parquet.Value) error {
-		return writeAll(column, func(to []parquet.Value, row int) []parquet.Value { return append(to, value(row)) })
+		return writeAll(column, func(to []parquet.Value, from, until int) []parquet.Value {
+			for row := from; row < until; row++ {
+				to = append(to, value(row))
+			}
+			return to
+		})
 	}
 	err := errors.Join(
 		write(0, func(row int) parquet.Value { return parquet.FixedLenByteArrayValue(p.Addresses[row][:]).Level(0, 0, 0) }),
@@ -116,7 +118,12 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 				return fmt.Errorf("column %s has names of %d of %d rows: %w", columns[c].Name, len(names), len(p.Addresses), cmp.Or(failed, errRows))
 			}
 			names = few(names, mostNames-table.BlockRows)
-			err = writeAll(before+c, func(to []parquet.Value, row int) []parquet.Value { return appendNames(to, names[row], before+c) })
+			err = writeAll(before+c, func(to []parquet.Value, from, until int) []parquet.Value {
+				for row := from; row < until; row++ {
+					to = appendNames(to, names[row], before+c)
+				}
+				return to
+			})
 			continue
 		}
 		values, known, failed := p.Values(c)
@@ -128,11 +135,16 @@ func writePart(writers []*parquet.ColumnWriter, columns []Column, p *Part) error
 				return fmt.Errorf("column %s of row %d: %d has more than %d digits", columns[c].Name, row, v, MostDigits)
 			}
 		}
-		err = write(before+c, func(row int) parquet.Value {
-			if !known.Has(row) {
-				return parquet.NullValue().Level(0, 0, before+c)
+		null := parquet.NullValue().Level(0, 0, before+c)
+		err = writeAll(before+c, func(to []parquet.Value, from, until int) []parquet.Value {
+			for row := from; row < until; row++ {
+				if known.Has(row) {
+					to = append(to, parquet.Int64Value(values[row]).Level(0, 1, before+c))
+				} else {
+					to = append(to, null)
+				}
 			}
-			return parquet.Int64Value(values[row]).Level(0, 1, before+c)
+			return to
 		})
 	}
 	return err
