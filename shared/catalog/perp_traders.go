@@ -94,8 +94,8 @@ type BatchNetFlowIn struct {
 // both. Where the day in which the window begins has more than 16 updates, that day counts by
 // whole hours.
 type NetFlows struct {
-	NetPerpIn *string `json:"netPerpIn"` // into perpetuals, USDC, a decimal string, negative where more was moved out; null where it is not known yet
-	NetSpotIn *string `json:"netSpotIn"` // into the spot part, USDC, likewise
+	NetPerpIn string `json:"netPerpIn"` // into perpetuals, USDC, a decimal string, negative where more was moved out
+	NetSpotIn string `json:"netSpotIn"` // into the spot part, USDC, likewise
 }
 
 // NetFlowRow is what ledger updates moved into the two parts of one of many accounts less what

@@ -90,13 +90,3 @@ func (s *TraderStats) NetFlow(from, to int64) (sum FlowSum) {
 	}
 	return sum
 }
-
-// FlowsKnown is from when on the flows are known, ms; it is false where none are.
-func (s *TraderStats) FlowsKnown() (since int64, ok bool) {
-	return max(s.Began, s.FlowsSince), s.FlowsSince < MaxTime
-}
-
-// VolumesKnown is likewise from when on what was traded is known.
-func (s *TraderStats) VolumesKnown() (since int64, ok bool) {
-	return max(s.Began, s.VolumeSince), s.VolumeSince < MaxTime
-}

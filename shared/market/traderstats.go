@@ -29,14 +29,12 @@ type TraderStats struct {
 	Days          []TradingDay // in which something happened, oldest first
 	Curve         Curve        // its newest points: the older ones are kept apart
 	All           TradeReport  // every completed trade
-	Flows         FlowSum      // every flow since FlowsSince
+	Flows         FlowSum      // every flow
 	Began         int64        // ms of the account's first event, as [Account.Since] was when it was noted last; 0 before
-	FlowsSince    int64        // ms from when on flows are counted: 0 where that is Began, MaxTime where it is not noted yet
 	NetIn         Decimal      // what came into the perpetuals account less what left it, USDC
 	NetSpot       Decimal      // likewise of the spot part
-	Volume        Decimal      // of fills of perpetuals since VolumeSince, quote units
+	Volume        Decimal      // of fills of perpetuals, quote units
 	SpotVolume    Decimal      // likewise of spot
-	VolumeSince   int64        // as FlowsSince
 	Sampled       int64        // ms of the full hour up to which the curve was sampled
 	CurveSince    int64        // ms before which points are of another curve: 0 for none
 	Apart         int64        // ms up to which points are kept apart

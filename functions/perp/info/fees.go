@@ -39,10 +39,7 @@ func (i *info) userFees(ctx context.Context, in *catalog.InfoIn) (json.RawMessag
 // not known.
 func volumesOf(stats *market.TraderStats, day time.Time) catalog.InfoDayVolume {
 	of := catalog.InfoDayVolume{Date: day.Format(time.DateOnly)}
-	if stats == nil || stats.Began == 0 {
-		return of
-	}
-	if since, known := stats.VolumesKnown(); !known || day.UnixMilli() < since {
+	if stats == nil || stats.Began == 0 || day.UnixMilli() < stats.Began {
 		return of
 	}
 	var taken, made market.Decimal

@@ -22,16 +22,11 @@ func (r *reader) netFlow(ctx context.Context, in catalog.NetFlowIn) (flows catal
 	if err != nil {
 		return flows, err
 	}
-	since, known := stats.FlowsKnown()
-	if !known {
-		r.accounts.WantAll(ctx, []string{string(in.Address)}) // its next row counts them
-		return flows, nil
+	if stats.Began > from {
+		retention.Reached(ctx, time.UnixMilli(stats.Began).UTC())
 	}
-	if since > from {
-		retention.Reached(ctx, time.UnixMilli(since).UTC())
-	}
-	flows.NetPerpIn, flows.NetSpotIn = flowTexts(stats.NetFlow(from, now))
-	return flows, nil
+	sum := stats.NetFlow(from, now)
+	return catalog.NetFlows{NetPerpIn: market.Text(sum.Perp), NetSpotIn: market.Text(sum.Spot)}, nil
 }
 
 // batchNetFlow does so for many accounts, one row an address in their order.
@@ -45,20 +40,16 @@ func (r *reader) batchNetFlow(ctx context.Context, in catalog.BatchNetFlowIn) ([
 			return nil, err
 		}
 		row := catalog.NetFlowRow{Address: string(in.Addresses[len(rows)])}
-		since, known := int64(0), false
-		if stats != nil {
-			since, known = stats.FlowsKnown()
-		}
 		switch {
-		case !known:
+		case stats == nil:
 			unknown = append(unknown, row.Address)
 		case in.Days == 0:
 			row.NetPerpIn, row.NetSpotIn = flowTexts(stats.Flows)
 		default:
 			row.NetPerpIn, row.NetSpotIn = flowTexts(stats.NetFlow(from, now))
 		}
-		if known {
-			row.Since = accountlookup.Later(since, from)
+		if stats != nil {
+			row.Since = accountlookup.Later(stats.Began, from)
 		}
 		rows = append(rows, row)
 	}

@@ -57,11 +57,11 @@ func TestNetFlowIsOfTheLastDays(t *testing.T) {
 	} {
 		answer := b.netFlow(t, alice+query)
 		got := apitest.Data[catalog.NetFlows](t, answer)
-		if *got.NetPerpIn != want[0] || *got.NetSpotIn != want[1] || answer.Header[catalog.HeaderDataSince] != "" {
-			t.Errorf("%q: %s and %s since %q, want %v", query, *got.NetPerpIn, *got.NetSpotIn, answer.Header[catalog.HeaderDataSince], want)
+		if got.NetPerpIn != want[0] || got.NetSpotIn != want[1] || answer.Header[catalog.HeaderDataSince] != "" {
+			t.Errorf("%q: %s and %s since %q, want %v", query, got.NetPerpIn, got.NetSpotIn, answer.Header[catalog.HeaderDataSince], want)
 		}
 	}
-	if none := apitest.Data[catalog.NetFlows](t, b.netFlow(t, carol)); *none.NetPerpIn != "0.0" || *none.NetSpotIn != "0.0" {
+	if none := apitest.Data[catalog.NetFlows](t, b.netFlow(t, carol)); none != (catalog.NetFlows{NetPerpIn: "0.0", NetSpotIn: "0.0"}) {
 		t.Errorf("an account that has moved nothing: %v", none)
 	}
 	for _, days := range []string{"0", "2", "365", "x"} {
@@ -105,12 +105,11 @@ func TestNetFlowsOfManyAccounts(t *testing.T) {
 	b.Call(t, b.SubKey, http.MethodPost, flowPath+"batch-net-flow", body{"addresses": alice, "days": 14}).Refused(t, http.StatusBadRequest, "days", "0 (all time), 1, 7, 30, 60, 90")
 }
 
-// Where the window begins before the account is known, or before its flows are, the answer says
-// since when they are.
+// Where the window begins before the account is known, the answer says since when it is.
 func TestNetFlowSaysSinceWhenItIsKnown(t *testing.T) {
 	t.Parallel()
 	b := flowed(t)
-	b.of(alice).FlowsSince = now - 10*dayMs
+	b.of(alice).Began = now - 10*dayMs
 	b.write(t)
 	for query, since := range map[string]int64{alice + "?days=7": 0, alice: now - 10*dayMs, bob + "?days=1": 0, bob: now - 2*dayMs} {
 		want := ""
@@ -125,22 +124,6 @@ func TestNetFlowSaysSinceWhenItIsKnown(t *testing.T) {
 				t.Errorf("%s among many: since %v, want %q", query, got, want)
 			}
 		}
-	}
-}
-
-func TestFlowsThatNobodyHasCountedYetAreNull(t *testing.T) {
-	t.Parallel()
-	b := flowed(t)
-	b.of(alice).FlowsSince = market.MaxTime
-	b.write(t)
-	if got := apitest.Data[catalog.NetFlows](t, b.netFlow(t, alice)); got.NetPerpIn != nil || got.NetSpotIn != nil {
-		t.Errorf("of one account: %s, %s", *got.NetPerpIn, *got.NetSpotIn)
-	}
-	if got := b.netFlows(t, body{"addresses": alice, "days": 0}); got[0] != (catalog.NetFlowRow{Address: alice}) {
-		t.Errorf("among many: %+v", got)
-	}
-	if wanted, err := b.wanted.List(t.Context(), b.Now()); err != nil || !slices.Equal(wanted.Things(), []string{alice}) {
-		t.Errorf("%v are wanted, %v", wanted.Things(), err)
 	}
 }
 

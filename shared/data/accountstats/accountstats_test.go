@@ -124,7 +124,6 @@ func TestStoredStatistics(t *testing.T) {
 			markettest.Valued(&s, markettest.Base, s.NetIn)
 			s.Curve.Thin()
 			s.NetFlow(0, 1<<60)
-			s.FlowsKnown()
 			s.Flow(markettest.Base, s.NetIn, s.NetIn)
 		},
 	}.Test(t)
@@ -152,28 +151,6 @@ func TestRowsOfAnotherVersionAreRefused(t *testing.T) {
 		if _, err := Decode(row); err == nil {
 			t.Errorf("a row of version %d is read", other)
 		}
-	}
-}
-
-// From the first row on that is written the flows of an account are counted, of which those
-// before are not known.
-func TestFlowsAreKnownSinceTheirRowsCountThem(t *testing.T) {
-	t.Parallel()
-	s := *known(t)
-	s.FlowsSince = market.MaxTime // none were counted yet
-	k := must.Get(Keep(Append(nil, &s)))(t)
-	a := market.Account{Address: "0x1", Since: 1000, Time: 5000}
-	for step, want := range []int64{5000, 5000} {
-		s := must.Get(Decode(k.Row(&a, "v").Extra))(t)
-		if since, ok := s.FlowsKnown(); since != want || !ok || s.Began != 1000 {
-			t.Errorf("in row %d since %d, %t; the account since %d", step+1, since, ok, s.Began)
-		}
-		a.Time += 1000
-	}
-	must.Do(t, k.Restart(nil)) // all is folded again
-	s = must.Get(Decode(k.Row(&a, "v").Extra))(t)
-	if since, ok := s.FlowsKnown(); since != 1000 || !ok {
-		t.Errorf("folded again since %d, %t", since, ok)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // version opens an encoded row.
-const version = 3
+const version = 4
 
 const (
 	dayMs  = 86_400_000
@@ -36,7 +36,7 @@ const (
 func Append(b []byte, s *market.TraderStats) []byte {
 	w := writer{packed.Writer{B: append(b, version)}}
 	w.Decimal(s.NetIn, s.NetSpot, s.Volume, s.SpotVolume)
-	w.Int(s.Began, s.FlowsSince, s.VolumeSince, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil)
+	w.Int(s.Began, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil)
 	w.flow(s.Flows)
 	w.Int(s.LastOrder.Time, s.LastOrder.Seq, s.LastOrder.Tid, s.LastOperation)
 	w.Length(len(s.Days))
@@ -166,7 +166,7 @@ func (d *decoder) decode(b []byte, s *market.TraderStats) error {
 	r.Check(r.Byte() == version)
 	days, curve, coins, best := s.Days[:0], s.Curve[:0], s.All.Coins[:0], s.All.Best[:0]
 	*s = market.TraderStats{NetIn: r.Decimal(), NetSpot: r.Decimal(), Volume: r.Decimal(), SpotVolume: r.Decimal()}
-	s.Began, s.FlowsSince, s.VolumeSince, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil = r.Int(), r.Int(), r.Int(), r.Int(), r.Int(), r.Int(), r.Int()
+	s.Began, s.Sampled, s.CurveSince, s.Apart, s.VenueUntil = r.Int(), r.Int(), r.Int(), r.Int(), r.Int()
 	s.Flows = r.flow()
 	s.LastOrder, s.LastOperation = market.Order{Time: r.Int(), Seq: r.Int(), Tid: r.Int()}, r.Int()
 	last := int64(0)

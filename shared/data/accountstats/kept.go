@@ -45,16 +45,9 @@ func (k *Kept) set(s *market.TraderStats) {
 }
 
 // Row is the row of an account with all that was folded, see [RowOf], from which is folded
-// on. It notes since when the account is known, and its flows and volumes are: those of a row
-// that did not count them, from the first row on that does.
+// on. It notes since when the account is known.
 func (k *Kept) Row(a *market.Account, version string) store.SeriesRow {
 	k.Began = a.Since
-	if _, known := k.FlowsKnown(); !known {
-		k.FlowsSince = a.Time
-	}
-	if k.VolumeSince == market.MaxTime {
-		k.VolumeSince = a.Time
-	}
 	s := k.All()
 	s.Curve = s.Curve.Between(k.moved+1, market.MaxTime).Thin()
 	k.moved = 0

@@ -167,13 +167,12 @@ func every(values []market.AccountValue, ms int64) []market.AccountValue {
 func (c *Curve) volume(s market.Scope, from int64, venue bool) *market.Decimal {
 	all := market.CurvePoint{Perp: market.CurvePart{Volume: market.MicrosOf(c.Volume)}, Spot: market.CurvePart{Volume: market.MicrosOf(c.SpotVolume)}}
 	sum := s.Volume(&all)
-	_, known := c.VolumesKnown()
 	switch {
 	case from == 0 && c.Venue.Until > 0 && s == market.ScopePerp:
 		sum += c.Venue.PerpVolume
 	case from == 0 && c.Venue.Until > 0:
 		sum += c.Venue.Volume
-	case venue || !known:
+	case venue:
 		return nil
 	default:
 		if p, ok := c.Curve.At(from); ok {
