@@ -19,8 +19,15 @@ import (
 )
 
 // BenchmarkPublish publishes a table of traders who all hold a position and did something in the last day,
-// and before: within an hour, when one in a hundred has changed, and in a new one, when one in five has. What
-// the others hold is valued anew. DOC
+// and before: within an hour, when one in a hundred has changed, and in a new one, when one in five has, which
+// are guesses. What the others hold is valued anew, and in a new hour what moves of them is made anew. It
+// reads rows from the local DynamoDB engine, and writes to a bucket in its own memory, both of which are in the
+// times, the latter in the processor's seconds and in the memory too. QUOTARY_PROVE has it publish 200,000 of them.
+//
+// Measured on two cores of an AMD EPYC with five times the work: of 10,000 rows 0.5 s of them within an hour and
+// 1.8 in a new one, of 50,000 2.1 and 8.3. So 200,000 take 8 s within an hour, nearly all of it for writing the
+// file, and 33 once an hour. Of these a quarter is the SDK, with 0.1 ms for a question: who has changed is asked
+// about one by one, as keys by the hundred are billed one by one, and a day's row is a twentieth of what a unit holds.
 func BenchmarkPublish(b *testing.B) {
 	n := testenv.Amount(10_000, 200_000)
 	w := open(b)
