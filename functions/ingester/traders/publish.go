@@ -230,6 +230,9 @@ func (m *making) wantMore(ctx context.Context) error {
 			}
 			for _, a := range list {
 				_, known := m.hot[a]
+				if tier == publication.Hot && !known {
+					m.hot[a] = hotRow{} // until it is made
+				}
 				if all || tier == publication.Hot && !known || int64(a[0])%24 == m.hour/hourMs%24 {
 					m.wanted[a] = true
 				}

@@ -181,7 +181,10 @@ func (m *making) add(ctx context.Context, rows *traders.Rows, some []table.Addre
 		return err
 	}
 	for _, a := range some {
-		if !m.broken[market.AddressOf(a)] {
+		if row, isHot := m.hot[a]; isHot && m.broken[market.AddressOf(a)] {
+			row.until = 0
+			m.hot[a] = row
+		} else {
 			delete(m.hot, a)
 		}
 	}

@@ -85,3 +85,47 @@ func TestAnAccountThatCannotBeReadHoldsUpNoOther(t *testing.T) {
 		t.Errorf("without 101 accounts: %v", err)
 	}
 }
+
+// TestAHotAccountThatCannotBeReadIsNotLost in a new hour, nor where another process goes on.
+func TestAHotAccountThatCannotBeReadIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	other := w.add(true, w.ms-hourMs)
+	var broken []*account // by its rows, but for those of what it did on single days
+	for range 4 {
+		broken = append(broken, w.add(true, w.ms-2*hourMs))
+	}
+	work := w.term()
+	must.Do(t, work.Publish(t.Context()))
+	w.ms += 2 * hourMs // all were noted just before the first version
+	must.Do(t, work.Publish(t.Context()))
+	for row, a := range broken {
+		torn := a.rows()[row]
+		torn.Extra = []byte("torn")
+		storetest.PutSeries(t, w.Series, torn)
+		if row < 2 {
+			w.note(a, w.ms)
+		}
+	}
+	for _, again := range []bool{false, true} {
+		if w.ms += 2 * hourMs; again {
+			work = w.term()
+		}
+		must.Do(t, work.Publish(t.Context()))
+		rows := w.rows()
+		w.has(rows[other.address], w.trader(other), isAny)
+		for row, a := range broken {
+			if hot := work.Status().Figures[0].Value; rows[a.address].Values == nil || hot != 5 {
+				t.Errorf("without row %d of it an account has no row, or %d rows are hot, want 5", row, hot)
+			}
+		}
+	}
+	for _, a := range broken {
+		w.store(a)
+	}
+	w.ms += 5 * 60_000
+	must.Do(t, work.Publish(t.Context()))
+	for _, a := range w.accounts {
+		w.has(w.rows()[a.address], w.trader(a), isAny)
+	}
+}
