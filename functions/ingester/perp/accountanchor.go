@@ -135,7 +135,7 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 		return
 	}
 	p.sample(c, newestOf(a))
-	taken, perp, netSpot := *a, c.state.NetPerp, c.state.NetSpot
+	taken, perp, netSpot, told := *a, c.state.NetPerp, c.state.NetSpot, c.state.Anchored > 0
 	if !spot {
 		taken.SpotTime, taken.Spot = 0, nil
 		if taken.Mode.Joint() && taken.Mode != c.state.Mode { // a mode is taken with the balances that are in it
@@ -153,6 +153,9 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 	}
 	p.figures.anchored.Add(1)
 	p.figures.differences.Add(int64(len(differences)))
+	if told {
+		p.wanted.compared(c.address, len(differences) > 0)
+	}
 	if len(differences) > 0 {
 		first := differences[0]
 		p.log.Warn("the venue says otherwise of an account", "address", c.address, "differences", len(differences),

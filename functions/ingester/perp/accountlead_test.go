@@ -1,10 +1,12 @@
 package perp
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"quotary/shared/data/accounts"
+	"quotary/shared/data/datatest"
 	"quotary/shared/data/followrequests"
 	"quotary/shared/market"
 	"quotary/shared/testing/must"
@@ -126,5 +128,72 @@ func TestWhoIsFollowedIsAskedAboutAsItTrades(t *testing.T) {
 	}
 	if w.p.wanted.list(nil, w.now); len(w.p.wanted.traded) > 0 {
 		t.Error("who is not followed is remembered")
+	}
+}
+
+// TestThoseThatHoldMostAreAskedAboutFirst and where there is no room for all alone; those of whom the venue said what was
+// folded once a day.
+func TestThoseThatHoldMostAreAskedAboutFirst(t *testing.T) {
+	t.Parallel()
+	wanted := newWantedAccounts(1000)
+	holds := func(n, size int) {
+		a := &market.Account{Address: fmt.Sprintf("0x%040d", n), Holdings: []market.Holding{{Coin: "BTC", Open: &market.OpenPosition{Size: market.DecimalFromInt(int64(size))}}}}
+		wanted.wantIfLarge(a, new(market.Markets), market.Marks{"BTC": market.DecimalFromInt(1)}, noon)
+	}
+	for n := range mostValued {
+		holds(n, 2000+n)
+	}
+	holds(mostValued, 999)
+	wanted.list(nil, noon)
+	holds(mostValued+1, 2000) // as much as the least
+	holds(mostValued+2, 1_000_000)
+	address := func(n int) string { return fmt.Sprintf("0x%040d", n) }
+	list := wanted.list(nil, noon)
+	if len(list) != mostValued || list[0].Address != address(mostValued+2) || list[1].Address != address(mostValued-1) || list[mostValued-1].Address != address(1) {
+		t.Errorf("%d are wanted: %s, %s, .. %s", len(list), list[0].Address, list[1].Address, list[len(list)-1].Address)
+	}
+	if n := wanted.refused.Load(); n != 1 {
+		t.Errorf("%d are refused", n)
+	}
+	for _, c := range []struct {
+		differs bool
+		want    time.Duration
+	}{{true, anchorValued}, {false, anchorAgreed}, {true, anchorValued}} {
+		wanted.compared(list[0].Address, c.differs)
+		if got := wanted.list(nil, noon)[0].Every; got != c.want {
+			t.Errorf("where the venue differs is %t, it is asked every %s", c.differs, got)
+		}
+	}
+}
+
+// TestWhoHoldsMuchIsAskedAboutThoughItsHourIsOld: without a node no account is newer.
+func TestWhoHoldsMuchIsAskedAboutThoughItsHourIsOld(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		late bool
+		age  time.Duration
+		want int
+	}{
+		"as it happens":            {age: time.Minute, want: 1},
+		"of before, beside a node": {age: 2 * time.Hour},
+		"with the hour":            {late: true, age: 2 * time.Hour, want: 1},
+		"of an hour of long ago":   {late: true, age: 9 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newAccountWorld(t)
+			w.p.held = newOpenInterest()
+			w.p.held.late = c.late
+			w.now = noon.Add(c.age)
+			described := datatest.TwoPerps(w.now.UnixMilli(), 40, 25)
+			w.apply(&Batch{Events: market.Events{
+				Meta:     &market.Meta{Time: described.Time, Perps: described.Perps, Spot: described.Spot},
+				Contexts: []market.Contexts{{Time: w.now.UnixMilli(), Coins: []market.Context{{Coin: "BTC", Mark: market.DecimalFromInt(1_000_000)}}}},
+				Fills:    []market.Fill{step(0, market.Buy, "2.0", "0.0", "0.0")},
+			}}, time.Second)
+			if list := w.p.wanted.list(nil, w.now); len(list) != c.want {
+				t.Errorf("%d are asked about, want %d", len(list), c.want)
+			}
+		})
 	}
 }

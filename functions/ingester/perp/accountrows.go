@@ -26,6 +26,9 @@ const (
 	writeEach   = 5 * time.Millisecond
 	// writeMost bounds the accounts that are written at once before all must be.
 	writeMost = 5000
+	// hoursWaited is how late the events of an account are at most where they come with the venue's hours, which
+	// are waited for for six hours.
+	hoursWaited = 8 * time.Hour
 )
 
 // Changes returns the rows of the accounts whose time has come, and the completed trades.
@@ -131,9 +134,17 @@ func (p *accountStates) forget(c *account) {
 
 // wantIfLarge wants an account anchored if it holds much, as far as that is known now.
 func (p *accountStates) wantIfLarge(c *account, now time.Time) {
-	if p.markets != nil && now.Sub(time.UnixMilli(p.marked)) <= marksFor && now.Sub(time.UnixMilli(c.state.Time)) <= marksFor {
+	if p.markets != nil && now.Sub(time.UnixMilli(p.marked)) <= marksFor && now.Sub(time.UnixMilli(c.state.Time)) <= p.behindMost() {
 		p.wanted.wantIfLarge(c.state, p.markets, p.marks, now)
 	}
+}
+
+// behindMost is how far an account may be behind for what it holds to count: its hour may come as late as one is waited for.
+func (p *accountStates) behindMost() time.Duration {
+	if p.held != nil && p.held.late {
+		return hoursWaited
+	}
+	return marksFor
 }
 
 // unfolded reports whether the events of an account wait for its rows, for the fills or

@@ -30,6 +30,7 @@ type wantedAccounts struct {
 	traded   map[string]time.Time // followed accounts of whose trades only that they were made is known, and when the last was
 	own      map[string]*ownWant  // of the fold
 	others   int                  // of these that nobody followed when last listed, and those since
+	least    market.Decimal       // what the least of those held that were wanted for that when last listed; 0 where there is room for more
 }
 
 // ownWant is an account that the fold wants.
@@ -38,6 +39,10 @@ type ownWant struct {
 	after time.Time // an earlier anchor does not do
 	coins map[string]bool
 	past  bool // what it was worth is to be asked for
+
+	valued bool           // it is wanted for what it holds
+	holds  market.Decimal // that, quote units
+	agrees bool           // the venue has said nothing else than was folded, when it was asked last
 }
 
 const (
@@ -45,6 +50,8 @@ const (
 	// follows, and others.
 	anchorEvery  = 5 * time.Minute
 	anchorValued = time.Hour
+	// anchorAgreed is that of those of others of which the venue has said nothing but what was folded.
+	anchorAgreed = 24 * time.Hour
 
 	ownWanted   = 2 * time.Hour
 	mostOwn     = 10_000 // beside those that somebody follows: one who follows many takes the places of nobody
@@ -138,7 +145,8 @@ func (w *wantedAccounts) past(address string, now time.Time) {
 	}
 }
 
-// wantIfLarge wants an account if its positions or its value reach the value that is set.
+// wantIfLarge wants an account if its positions or its value reach the value that is set: where there is no room for all, those
+// that hold most.
 func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks market.Marks, now time.Time) {
 	if w == nil {
 		return
@@ -149,15 +157,21 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 			notional = notional.Add(open.Size.Abs().Mul(marks[a.Holdings[i].Coin]))
 		}
 	}
-	if worth, _ := a.PerpValue(m, marks); notional.LessThan(w.value) && worth.LessThan(w.value) {
+	if worth, _ := a.PerpValue(m, marks); worth.GreaterThan(notional) {
+		notional = worth
+	}
+	if notional.LessThan(w.value) {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.own[a.Address] != nil || w.others < mostValued {
-		w.want(a.Address, now)
-	} else {
+	one := w.own[a.Address]
+	if one == nil && w.others >= mostValued && !notional.GreaterThan(w.least) {
 		w.refused.Add(1)
+		return
+	}
+	if one = w.want(a.Address, now); one != nil {
+		one.valued, one.holds = true, notional
 	}
 }
 
@@ -169,15 +183,14 @@ func (w *wantedAccounts) list(followed followrequests.List[string], now time.Tim
 	maps.DeleteFunc(w.traded, func(address string, _ time.Time) bool { return w.followed[address] == nil })
 	list := make([]hyperliquid.WantedAnchor, 0, len(w.followed)+len(w.own))
 	w.others = 0
+	w.trim(now)
 	for address, one := range w.own {
-		unfollowed := w.followed[address] == nil
-		if now.After(one.until) || unfollowed && w.others == mostOwn {
-			delete(w.own, address)
-		} else if unfollowed {
+		if w.followed[address] == nil {
 			w.others++
-			list = append(list, hyperliquid.WantedAnchor{Address: address, Every: anchorValued, After: one.after, Coins: slices.Sorted(maps.Keys(one.coins)), Past: one.past})
+			list = append(list, one.anchor(address))
 		}
 	}
+	slices.SortFunc(list, func(a, b hyperliquid.WantedAnchor) int { return w.own[b.Address].holds.Cmp(w.own[a.Address].holds) })
 	for address, by := range w.followed {
 		want := hyperliquid.WantedAnchor{Address: address, By: by, Every: anchorEvery, Followed: true}
 		if one := w.own[address]; one != nil {
@@ -191,6 +204,59 @@ func (w *wantedAccounts) list(followed followrequests.List[string], now time.Tim
 		list = append(list, want)
 	}
 	return list
+}
+
+// anchor is the want of an account that nobody follows.
+func (one *ownWant) anchor(address string) hyperliquid.WantedAnchor {
+	every := anchorValued
+	if one.agrees {
+		every = anchorAgreed
+	}
+	return hyperliquid.WantedAnchor{Address: address, Every: every, After: one.after, Coins: slices.Sorted(maps.Keys(one.coins)), Past: one.past}
+}
+
+// trim lets go of what is wanted no longer, and of those who hold least where there are more than have room.
+func (w *wantedAccounts) trim(now time.Time) {
+	maps.DeleteFunc(w.own, func(_ string, one *ownWant) bool { return now.After(one.until) })
+	unfollowed, valued := 0, []string{}
+	for address, one := range w.own {
+		if w.followed[address] != nil {
+			continue
+		}
+		unfollowed++
+		if one.valued {
+			valued = append(valued, address)
+		}
+	}
+	slices.SortFunc(valued, func(a, b string) int { return w.own[a].holds.Cmp(w.own[b].holds) })
+	for ; len(valued) > mostValued; unfollowed-- {
+		delete(w.own, valued[0])
+		valued = valued[1:]
+	}
+	if w.least = (market.Decimal{}); len(valued) == mostValued {
+		w.least = w.own[valued[0]].holds
+	}
+	for address := range w.own {
+		if unfollowed <= mostOwn {
+			return
+		}
+		if w.followed[address] == nil {
+			delete(w.own, address)
+			unfollowed--
+		}
+	}
+}
+
+// compared notes whether the venue has said something else of an account than was folded.
+func (w *wantedAccounts) compared(address string, differs bool) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if one := w.own[address]; one != nil {
+		one.agrees = !differs
+	}
 }
 
 // listOrders has those of the followed accounts asked about whose open orders the venue has not
