@@ -3,6 +3,9 @@ package hyperliquid
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,6 +53,8 @@ type hourCopy struct {
 
 	first, last int64 // numbers of its blocks, 0 without any
 	holes       int64 // numbers that are missing in between
+
+	sum string // of its blocks and their events, whoever wrote them when
 }
 
 // copyHour fetches a file and looks through it.
@@ -107,16 +112,19 @@ func (c *countedReader) Read(p []byte) (int, error) {
 
 // lookThrough reads all of a file, and notes the blocks that it has.
 func (c *hourCopy) lookThrough(raw io.Reader) error {
-	l := newHourLines(raw)
+	l, sum := newHourLines(raw), sha256.New()
 	for {
 		before := l.block
-		_, err := l.nextBlock()
+		line, err := l.nextBlock()
 		if errors.Is(err, io.EOF) {
+			c.sum = hex.EncodeToString(sum.Sum(nil)[:12])
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		_, _ = sum.Write(binary.BigEndian.AppendUint64(nil, uint64(l.block))) //nolint:gosec // it is above 0
+		_, _ = sum.Write(line[max(0, bytes.Index(line, eventsMark)):])
 		if before > 0 {
 			c.holes += l.block - before - 1
 		} else {
@@ -223,7 +231,7 @@ func (b *boundedText) Read(p []byte) (int, error) {
 	return n, err
 }
 
-var numberMark = []byte(`"block_number":`)
+var numberMark, eventsMark = []byte(`"block_number":`), []byte(`"events":`)
 
 // blockOf is the number of the block of a line, not ok where no block has it; not found where it stands
 // neither before the events nor behind them.

@@ -49,6 +49,7 @@ type HoursPosition struct {
 	Torn bool `json:"torn,omitempty"`
 
 	Read map[string]string `json:"read,omitempty"` // ETags by key: of what was read and may be replaced yet, and of what is being read
+	Sums map[string]string `json:"sums,omitempty"` // of what those of Read have in them, as far as they were read to the end
 	Owed []string          `json:"owed,omitempty"` // keys of files that were passed over, sorted
 
 	Late *LateHour `json:"late,omitempty"` // an hour before that is being read
@@ -135,11 +136,34 @@ func hourOf(key string) (h hourFile, ok bool) {
 
 // done is the position behind an hour that was read in its order, of which files were read and others were
 // passed over.
-func (p HoursPosition) done(h hourFile, read map[string]string, passed []string, now time.Time) HoursPosition {
+func (p HoursPosition) done(h hourFile, copies [len(hourStreams)]*hourCopy, passed []string, now time.Time) HoursPosition {
 	p.Hour = h.next().String()
 	p.Torn = slices.Contains(passed, hourStreams[fillStream].key(h))
 	p.Owed = append(slices.Clone(p.Owed), passed...)
-	return p.reading(read).tidy(now)
+	return p.reading(etagsOf(copies)).summed(copies).tidy(now)
+}
+
+// summed is the position of whoever has read some files to the end.
+func (p HoursPosition) summed(copies [len(hourStreams)]*hourCopy) HoursPosition {
+	all := maps.Clone(p.Sums)
+	for _, c := range copies {
+		if c == nil {
+			continue
+		}
+		if all == nil {
+			all = map[string]string{}
+		}
+		if all[c.key] = c.sum; p.Read[c.key] != c.file.ETag { // it was begun in another version
+			delete(all, c.key)
+		}
+	}
+	p.Sums = all
+	return p
+}
+
+// knows reports whether a file has in it what was read of the version before.
+func (p *HoursPosition) knows(c *hourCopy) bool {
+	return c != nil && c.sum == p.Sums[c.key] && !slices.Contains(p.Owed, c.key)
 }
 
 // reading is the position of whoever begins with some files. Of one that was begun in another version
@@ -187,7 +211,7 @@ func (p HoursPosition) doneLate(hour hourFile, copies [len(hourStreams)]*hourCop
 		}
 	}
 	p.Read, p.Owed, p.Late = read, owed, nil
-	return p.tidy(now)
+	return p.summed(copies).tidy(now)
 }
 
 // awaits reports whether a version of a file behind which others were read is to be read.
@@ -222,6 +246,7 @@ func (p HoursPosition) tidy(now time.Time) HoursPosition {
 		h, ok := hourOf(key)
 		return !ok || h.compare(at) < 0 && !h.replaceable(now)
 	})
+	maps.DeleteFunc(p.Sums, func(key, _ string) bool { return p.Read[key] == "" })
 	slices.SortFunc(p.Owed, func(a, b string) int {
 		x, _ := hourOf(a)
 		y, _ := hourOf(b)

@@ -38,8 +38,8 @@ type HoursSink func(context.Context, HoursDelivery) error
 // are there and whole: their frames have ended, their checksums are right, no number of a block of the
 // fills is missing, neither between two lines nor behind the hour before. What is missing or broken is asked for
 // again. Six hours behind the end of the hour it is passed over: what is whole of it is emitted, and
-// the rest when it comes, as late. A file of the last 48 hours that has another ETag than when it was read
-// is read again, as late too. A bucket that refuses to be read says nothing of an hour: it is
+// the rest when it comes, as late. A file of the last 48 hours that has another ETag than when it was read,
+// and other events, is read again, as late too. A bucket that refuses to be read says nothing of an hour: it is
 // asked until it does not.
 //
 // Of an hour the compressed files are in memory, 64 MB each at most, and a line of each.
@@ -231,7 +231,7 @@ func (h *Hours) readInOrder(ctx context.Context, hour hourFile, copies [len(hour
 	if err := run.read(ctx, copies); err != nil {
 		return err
 	}
-	at := h.at.done(hour, etags, passed, time.Now())
+	at := h.at.done(hour, copies, passed, time.Now())
 	if err := sink(ctx, HoursDelivery{Position: at, Old: old}); err != nil {
 		return source.OfSink(err)
 	}
@@ -255,12 +255,39 @@ func (h *Hours) late(ctx context.Context, sink HoursSink) (read bool, err error)
 		if err != nil {
 			return false, err
 		}
+		known, err := h.takeKnown(ctx, &copies, sink)
+		if err != nil {
+			return false, err
+		}
 		if len(etagsOf(copies)) > 0 {
 			h.Log.Warn("an hour of the venue came late, or was replaced: reading it", "hour", hour.String(), "missing", missing)
 			return true, h.readLate(ctx, hour, copies, sink)
 		}
+		if known {
+			return true, nil
+		}
 	}
 	return false, nil
+}
+
+// takeKnown takes those of some files out that have in them what was read of the versions before, in other
+// frames: to read one again would have all accounts in it made again.
+func (h *Hours) takeKnown(ctx context.Context, copies *[len(hourStreams)]*hourCopy, sink HoursSink) (known bool, err error) {
+	at := h.at
+	at.Read = maps.Clone(at.Read)
+	for i, c := range copies {
+		if h.at.knows(c) {
+			at.Read[c.key], copies[i], known = c.file.ETag, nil, true
+		}
+	}
+	if !known {
+		return false, nil
+	}
+	if err := sink(ctx, HoursDelivery{Position: at, Late: true}); err != nil {
+		return false, source.OfSink(err)
+	}
+	h.at = at
+	return true, nil
 }
 
 func (h *Hours) readLate(ctx context.Context, hour hourFile, copies [len(hourStreams)]*hourCopy, sink HoursSink) error {
