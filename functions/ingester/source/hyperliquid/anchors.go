@@ -28,7 +28,7 @@ type Anchors struct {
 	Public       *Info
 	PublicBudget *source.Budget
 
-	// Wanted lists the accounts that are wanted now. It is asked every Poll, and less
+	// Wanted lists the accounts that are wanted now, those first of whom most is to be gained. It is asked every Poll, and less
 	// often where there are many; questions begin every Poll. 0 means 250 ms.
 	Wanted func(context.Context) ([]WantedAnchor, error)
 	Poll   time.Duration

@@ -521,3 +521,21 @@ func TestAnAccountThatTheVenueDoesNotKnowIsAskedAboutHourly(t *testing.T) {
 	now = now.Add(time.Hour)
 	asked(1)
 }
+
+// TestThoseWhomNobodyFollowsAreAskedAboutAsListed though others have waited longer: who holds most comes first.
+func TestThoseWhomNobodyFollowsAreAskedAboutAsListed(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_790_000_000_000)
+	f := newAnchorFollower(&Anchors{Budget: source.NewBudget(60, func() time.Time { return now })}, nil)
+	wanted := []WantedAnchor{{Address: "small", Every: time.Hour}, {Address: "smaller", Every: time.Hour}}
+	for f.Budget.TrySpend(1) { // nothing is left to ask with
+	}
+	if due := f.due(wanted, now); len(due) > 0 {
+		t.Fatalf("%v are asked about", due)
+	}
+	wanted = append([]WantedAnchor{{Address: "large", Every: time.Hour}}, wanted...)
+	now = now.Add(time.Minute)
+	if due := f.due(wanted, now); len(due) == 0 || due[0].Address != "large" {
+		t.Errorf("asked about first are %v", due)
+	}
+}

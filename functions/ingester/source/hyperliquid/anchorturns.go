@@ -57,8 +57,8 @@ func compareBool(a, b bool) int {
 
 // due are the accounts to ask about now, which count as being asked about. Accounts wait
 // in lines: each of those who want accounts has one for those that were never asked about,
-// in the order in which they were wanted, and one for those that were, the longest ago
-// first. The lines have turns, so that nobody's accounts keep another's waiting, nor first
+// in the order in which they were wanted, or are listed where nobody waits for them, and one for those that were, the longest
+// ago first. The lines have turns, so that nobody's accounts keep another's waiting, nor first
 // questions the other ones.
 func (f *anchorFollower) due(wanted []WantedAnchor, now time.Time) (due []WantedAnchor) {
 	f.mu.Lock()
@@ -122,7 +122,10 @@ func (f *anchorFollower) lines(wanted []WantedAnchor, now time.Time) map[line][]
 		}
 	}
 	for of, list := range lines {
-		slices.SortFunc(list, func(a, b WantedAnchor) int {
+		if of.unfollowed && !of.again {
+			continue // as they are listed: who holds most first
+		}
+		slices.SortStableFunc(list, func(a, b WantedAnchor) int {
 			x, y := f.known[a.Address], f.known[b.Address]
 			if of.again {
 				return x.asked.Compare(y.asked)
