@@ -211,6 +211,13 @@ func TestHoursGiveTheRowsOfANodesFiles(t *testing.T) {
 	testenv.Until(t, "all hours are stored", hoursRead(t, public, p, first.Add(hours*time.Hour)))
 	must.Do(t, stop())
 	check("public trades first", public)
+	for _, one := range p.Projections {
+		if states, ok := one.(*accountStates); ok {
+			if n := states.figures.rebuilt.Load(); n > 0 {
+				t.Errorf("%d accounts were made again as their hours came", n)
+			}
+		}
+	}
 
 	killed := newStores(t)
 	for lives := 0; ; lives++ {
