@@ -110,12 +110,29 @@ var (
 
 // answer is the facts of a company, by taxonomy.
 type answer struct {
-	CIK   json.Number         `json:"cik"`
-	Name  string              `json:"entityName"`
-	Facts map[string]concepts `json:"facts"`
+	CIK   json.Number `json:"cik"`
+	Name  string      `json:"entityName"`
+	Facts taxonomies  `json:"facts"`
 
 	values int    // that were read, of all concepts
 	last   string // the newest day of which something can be filed
+}
+
+// taxonomies are those that are read.
+type taxonomies map[string]concepts
+
+// UnmarshalJSON keeps what is read of the taxonomies: an answer may have a million others.
+func (t *taxonomies) UnmarshalJSON(text []byte) error {
+	*t = taxonomies{}
+	return eachMember(text, func(name string, value json.RawMessage) error {
+		if !isRead(func(concept string) bool { return strings.HasPrefix(concept, name+":") }) {
+			return nil
+		}
+		var of concepts
+		err := json.Unmarshal(value, &of)
+		(*t)[name] = of
+		return err
+	})
 }
 
 // concepts are those of a taxonomy that are read.
@@ -123,31 +140,42 @@ type concepts map[string]json.RawMessage
 
 // UnmarshalJSON keeps what is read of the concepts: companies file hundreds.
 func (c *concepts) UnmarshalJSON(text []byte) error {
+	*c = concepts{}
+	return eachMember(text, func(name string, value json.RawMessage) error {
+		if isRead(func(concept string) bool { return strings.HasSuffix(concept, ":"+name) }) {
+			(*c)[name] = bytes.Clone(value)
+		}
+		return nil
+	})
+}
+
+// eachMember calls see with each member of an object, whose value is valid until it returns.
+func eachMember(text []byte, see func(name string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return errNoFacts
 	}
-	*c = concepts{}
+	var value json.RawMessage
 	for d.More() {
 		name, err := d.Token()
-		var concept json.RawMessage
 		if err == nil {
-			err = d.Decode(&concept)
+			err = d.Decode(&value)
 		}
-		if err != nil {
+		text, ok := name.(string)
+		if err != nil || !ok {
 			return errNoFacts
 		}
-		if name, ok := name.(string); ok && isRead(name) {
-			(*c)[name] = concept
+		if err := see(text, value); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// isRead reports whether a concept is read, of any taxonomy.
-func isRead(name string) bool {
+// isRead reports whether one of the concepts that are read is such a one.
+func isRead(such func(concept string) bool) bool {
 	for _, list := range [][]string{sharesConcepts, dilutedConcepts, cashConcepts, debtConcepts, heldConcepts} {
-		if slices.ContainsFunc(list, func(concept string) bool { return strings.HasSuffix(concept, ":"+name) }) {
+		if slices.ContainsFunc(list, such) {
 			return true
 		}
 	}
