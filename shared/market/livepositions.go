@@ -81,8 +81,7 @@ func (l *LivePositions) Whole(coin string, since int64) {
 // units, negative is short.
 func (l *LivePositions) Trade(f *Fill) (before Decimal, known bool) {
 	id, ok := ParseAccount(f.Address)
-	since, whole := l.whole[f.Coin]
-	if !ok || !whole || IsSpot(f.Coin) || f.Time < max(since, l.until) {
+	if !ok || IsSpot(f.Coin) || f.Time < max(l.whole[f.Coin], l.until) {
 		return before, false
 	}
 	t := l.tailOf(id, f.Coin)
@@ -93,7 +92,7 @@ func (l *LivePositions) Trade(f *Fill) (before Decimal, known bool) {
 		l.refresh(id)
 		return before, false
 	}
-	at, twice := slices.BinarySearchFunc(t.list, one, tailTrade.compare)
+	at, twice := t.place(one)
 	if twice {
 		return before, false
 	}
@@ -156,9 +155,15 @@ func (l *LivePositions) Say(address string, a *Account, m *Markets) {
 	l.refresh(id)
 }
 
-// Forget drops the trades of before a time, ms, and of accounts of which the venue has said anything those that it knew:
-// for who has no fills that come later.
-func (l *LivePositions) Forget(ms int64) {
+// Forget is for where no fills come at all: it lets go of what the venue has said of accounts before a time, ms, of the trades
+// that it knew, and of those of other accounts before another.
+func (l *LivePositions) Forget(said, ms int64) {
+	for id, a := range l.said {
+		if a.Anchored < said {
+			delete(l.said, id)
+			l.refresh(id)
+		}
+	}
 	for id, list := range l.tails {
 		for _, t := range list {
 			before := ms
@@ -229,7 +234,7 @@ func (l *LivePositions) refresh(id accountID) {
 // refreshCoin makes what stands of an account in a coin, and reports whether trades are in it.
 func (l *LivePositions) refreshCoin(id accountID, coin string, t *tail) (moved bool) {
 	now, from, known := l.base(id, coin)
-	if t != nil && known && t.lost < from && l.whole[coin] <= from {
+	if t != nil && known && t.lost < from && l.isWhole(coin, from) {
 		t.live = true
 		for i := range t.list {
 			if t.list[i].ms >= from {
@@ -305,7 +310,7 @@ func (l *LivePositions) tailOf(id accountID, coin string) *tail {
 	}
 	t := &tail{coin: l.Now.coin(strings.Clone(coin)).coin}
 	_, from, known := l.base(id, coin)
-	t.live = known && l.whole[coin] <= from
+	t.live = known && l.isWhole(coin, from)
 	l.tails[id] = append(l.tails[id], t)
 	return t
 }
@@ -330,9 +335,25 @@ func tradeOf(f *Fill) (t tailTrade, ok bool) {
 	return t, ok
 }
 
-// compare orders trades, the two sides of one that an account had with itself too.
-func (t tailTrade) compare(o tailTrade) int {
-	return cmp.Or(cmp.Compare(t.ms, o.ms), cmp.Compare(t.tid, o.tid), cmp.Compare(t.size, o.size))
+// place is where a trade goes, behind those of its millisecond, as they come in order; twice says that it is there. An
+// account may have both sides of one.
+func (t *tail) place(one tailTrade) (at int, twice bool) {
+	at = len(t.list)
+	for at > 0 && t.list[at-1].ms > one.ms {
+		at--
+	}
+	for i := at - 1; i >= 0 && t.list[i].ms == one.ms; i-- {
+		if t.list[i].tid == one.tid && (t.list[i].size < 0) == (one.size < 0) {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// isWhole reports whether all trades of a coin have come from a time on, ms.
+func (l *LivePositions) isWhole(coin string, from int64) bool {
+	since, known := l.whole[coin]
+	return known && since <= from
 }
 
 // move is what stands behind a trade. What a part of a position has cost is its part of the cost, to a millionth.

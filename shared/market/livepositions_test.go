@@ -222,8 +222,39 @@ func TestWhoIsNotKnownHasNothing(t *testing.T) {
 		t.Error("a trade of who is known is not taken")
 	}
 	holds("one comes that the venue knew, and one behind", "8")
-	l.Forget(100)
+	l.Forget(3, 100)
 	holds("what the venue knew is forgotten", "8")
+	l.Forget(4, 100)
+	holds("what it has said is forgotten", "0")
+	l.Say(user, said("7"), &Markets{})
 	l.Say(user, nil, &Markets{})
 	holds("it has said nothing", "0")
+}
+
+// TestTradesOfAMillisecondCountInTheOrderInWhichTheyCome whatever their ids, also those from before all were known to come.
+func TestTradesOfAMillisecondCountInTheOrderInWhichTheyCome(t *testing.T) {
+	t.Parallel()
+	l := NewLivePositions(new(Positions))
+	user := liveUsers[0]
+	l.Say(user, &Account{Address: user, Anchored: 3, Dexes: []DexFunds{{Anchored: 3}}}, &Markets{})
+	trade := func(ms, tid int64, side Side) (Decimal, bool) {
+		return l.Trade(&Fill{Address: user, Coin: "BTC", Side: side, Sz: "1", Px: "100", Time: ms, Tid: tid})
+	}
+	trade(4, 7, Buy)
+	l.Whole("BTC", 2)
+	if got := l.Now.sizeOf(user, "BTC"); !got.Equal(mustDecimal("1")) {
+		t.Errorf("it holds %s: the trade came before it was said that all do", got)
+	}
+	for n, one := range []struct {
+		tid  int64
+		side Side
+		want string
+	}{{50, Buy, "1"}, {40, Buy, "2"}, {45, Sell, "3"}, {45, Buy, "2"}} {
+		if before, known := trade(9, one.tid, one.side); !known || !before.Equal(mustDecimal(one.want)) {
+			t.Errorf("before trade %d it held %s, %t; want %s", n, before, known, one.want)
+		}
+	}
+	if _, known := trade(9, 40, Buy); known || !l.Now.sizeOf(user, "BTC").Equal(mustDecimal("3")) {
+		t.Errorf("it holds %s when one comes again", l.Now.sizeOf(user, "BTC"))
+	}
 }

@@ -95,7 +95,7 @@ func (p *accountStates) takeAnchor(c *account, now time.Time) {
 		p.figures.missed.Add(1)
 		p.stopAwaiting(c)
 	case awaited.answer == nil:
-	case p.told, behind > answerWithin: // so are the events that the answer knows
+	case p.told, p.held != nil && p.held.late && p.fillsTo == 0, behind > answerWithin: // so are the events that the answer knows
 		p.stopAwaiting(c)
 		p.lead(c, awaited.answer, now)
 	case behind < 0 || now.Sub(awaited.answered) >= eventsWithin+behind || len(c.queue) > awaitedMost:

@@ -215,7 +215,9 @@ func (p *accountStates) evict(now time.Time) {
 	slices.SortFunc(idle, func(a, b *account) int { return a.used.Compare(b.used) })
 	for _, c := range idle[:min(len(idle), len(p.cache)-p.most)] {
 		delete(p.cache, c.address)
-		delete(p.leading, c)
+		if delete(p.leading, c); c.ahead != nil {
+			p.held.say(c.address, nil, p.markets)
+		}
 		c.rebuild = nil
 	}
 	p.evicted, p.evictedAt = len(p.cache), now

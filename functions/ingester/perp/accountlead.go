@@ -10,8 +10,7 @@ import (
 // Without a node the events of accounts come with the venue's hours, an hour or two late, or not at all. What the venue
 // says of an account then is ahead of what is folded of it: that is what clients are shown as what it holds now,
 // while all that it did, and was worth, is of the fold. When the fold has come to the time of an answer, it is compared
-// with that, and anchored by it, as beside a node: of answers that come one after the other while the fold has not come to
-// the first of them, that is the first.
+// with that, and anchored by it, as beside a node. Where more answers have come meanwhile, it is the first of them.
 
 // lead takes over what the venue has said of an account behind its events. Their fold stays as it is.
 func (p *accountStates) lead(c *account, a *market.Anchor, now time.Time) {

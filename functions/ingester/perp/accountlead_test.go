@@ -155,6 +155,13 @@ func TestThoseThatHoldMostAreAskedAboutFirst(t *testing.T) {
 	if n := wanted.refused.Load(); n != 1 {
 		t.Errorf("%d are refused", n)
 	}
+	for n := range mostOwn - mostValued { // nor do those of whom something is not known keep the largest out
+		wanted.again(fmt.Sprint("0xlost", n), noon)
+	}
+	holds(mostValued+3, 2_000_000)
+	if list = wanted.list(nil, noon); len(list) != mostOwn || list[0].Address != address(mostValued+3) {
+		t.Errorf("%d are wanted, %s first", len(list), list[0].Address)
+	}
 	for _, c := range []struct {
 		differs bool
 		want    time.Duration
@@ -195,5 +202,40 @@ func TestWhoHoldsMuchIsAskedAboutThoughItsHourIsOld(t *testing.T) {
 				t.Errorf("%d are asked about, want %d", len(list), c.want)
 			}
 		})
+	}
+}
+
+// TestAfterARestartTheVenueIsAhead of what is folded though no hour has come since: how far that is is not known then.
+func TestAfterARestartTheVenueIsAhead(t *testing.T) {
+	t.Parallel()
+	w := leading{newAccountWorld(t)}
+	w.p.held = newOpenInterest()
+	w.p.held.late = true
+	w.asked(said(laterHour, "5", "500"))
+	w.holds("the venue has said it", "0", "5.0")
+	w.fills(step(2, market.Buy, "1.0", "4.0", "0.0"), step(laterHour+1, market.Buy, "1.0", "5.0", "0.0"))
+	w.holds("its events come", "6.0", "-")
+	if f := &w.p.figures; f.anchored.Load() != 1 || f.differences.Load() != 0 {
+		t.Errorf("%d anchored, %d differences", f.anchored.Load(), f.differences.Load())
+	}
+}
+
+// TestTradesOfWhichNoFillsAreEmittedAreNotVouchedFor though the venue told them: what stands lacks them.
+func TestTradesOfWhichNoFillsAreEmittedAreNotVouchedFor(t *testing.T) {
+	t.Parallel()
+	trades := []market.Trade{{Coin: "BTC", Tid: 1, Time: 10}, {Coin: "ETH", Tid: 2, Time: 20}, {Coin: "BTC", Tid: 3, Time: 30}}
+	for name, c := range map[string]struct {
+		emitted []market.Fill
+		want    int64
+	}{
+		"all":        {[]market.Fill{{Tid: 1}, {Tid: 2}, {Tid: 3}}, 5},
+		"none":       {nil, 31},
+		"the oldest": {[]market.Fill{{Tid: 2}, {Tid: 3}}, 11},
+		"of another": {[]market.Fill{{Tid: 1}, {Tid: 3}}, 5},
+	} {
+		whole := []market.TradesWhole{{Coin: "BTC", Since: 5}}
+		if vouch(whole, trades, c.emitted); whole[0].Since != c.want {
+			t.Errorf("%s: since %d, want %d", name, whole[0].Since, c.want)
+		}
 	}
 }

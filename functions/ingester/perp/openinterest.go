@@ -73,6 +73,10 @@ const (
 	// behindAfter is how long after the newest fill the positions count as being
 	// caught up with, or their source as silent: no history is made of them.
 	behindAfter = 2 * time.Minute
+	// saidFor is for how long what the venue has said of an account counts where no fills come, and tailFor for how
+	// long the trades are kept of accounts of which it may say something.
+	saidFor = 2 * time.Hour
+	tailFor = 5 * time.Minute
 	// showPer is for how many positions their view is published a second less often.
 	showPer = 30_000
 )
@@ -192,7 +196,7 @@ func (p *openInterest) moveOn(b *Batch, now time.Time) {
 	}
 	if p.positions.Newest() == 0 && now.Sub(p.trimmed) >= time.Minute { // no fills come: what the venue says is all
 		p.trimmed = now
-		p.live.Forget(now.Add(-5 * time.Minute).UnixMilli())
+		p.live.Forget(now.Add(-saidFor).UnixMilli(), now.Add(-tailFor).UnixMilli())
 	}
 }
 

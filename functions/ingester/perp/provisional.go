@@ -38,7 +38,26 @@ func (c Config) withProvisional(hours *hyperliquid.Hours, sink hyperliquid.Sink)
 			}
 		}
 		d.Events.Provisional = list
+		vouch(d.Events.TradesWhole, d.Events.Trades, list)
 		return sink(ctx, d)
+	}
+}
+
+// vouch says of coins that their trades have come since a time behind those of which no fills are emitted now.
+func vouch(whole []market.TradesWhole, trades []market.Trade, list []market.Fill) {
+	if len(whole) == 0 {
+		return
+	}
+	emitted := map[int64]bool{}
+	for i := range list {
+		emitted[list[i].Tid] = true
+	}
+	for i := range whole {
+		for k := range trades {
+			if t := &trades[k]; t.Coin == whole[i].Coin && !emitted[t.Tid] {
+				whole[i].Since = max(whole[i].Since, t.Time+1)
+			}
+		}
 	}
 }
 

@@ -170,6 +170,10 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 		w.refused.Add(1)
 		return
 	}
+	if one == nil && w.others >= mostOwn && w.others < 2*mostOwn && w.followed[a.Address] == nil {
+		w.own[a.Address] = &ownWant{coins: map[string]bool{}} // when they are listed, those that hold less are let go
+		w.others++
+	}
 	if one = w.want(a.Address, now); one != nil {
 		one.valued, one.holds = true, notional
 	}
