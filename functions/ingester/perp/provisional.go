@@ -53,9 +53,10 @@ func vouch(whole []market.TradesWhole, trades []market.Trade, list []market.Fill
 		emitted[list[i].Tid] = true
 	}
 	for i := range whole {
-		for k := range trades {
-			if t := &trades[k]; t.Coin == whole[i].Coin && !emitted[t.Tid] {
-				whole[i].Since = max(whole[i].Since, t.Time+1)
+		one := &whole[i]
+		for _, t := range trades {
+			if t.Coin == one.Coin && !emitted[t.Tid] {
+				one.Since = max(one.Since, t.Time+1)
 			}
 		}
 	}
