@@ -208,6 +208,25 @@ func (l *Log) Arrivals(ctx context.Context, dataset string, rows []Row) ([]Store
 	return list, nil
 }
 
+// Bodies says of each of the rows what is stored of it, strongly consistent; nil where it is not in the log.
+func (l *Log) Bodies(ctx context.Context, dataset string, rows []Row) ([][]byte, error) {
+	keys, found, err := l.find(ctx, dataset, rows, attrBody)
+	if err != nil {
+		return nil, err
+	}
+	list := make([][]byte, len(keys))
+	for i, k := range keys {
+		if it, ok := found[k]; ok {
+			read := attr.Reader{Item: it}
+			list[i] = []byte(read.Text(attrBody))
+			if read.Err != nil {
+				return nil, fmt.Errorf("look for %s rows: %w", dataset, read.Err)
+			}
+		}
+	}
+	return list, nil
+}
+
 // find looks for rows, and returns the key of each, and what is stored of them: their keys, and some attributes.
 func (l *Log) find(ctx context.Context, dataset string, rows []Row, attributes ...string) ([]rowKey, map[rowKey]item, error) {
 	keys, different := make([]rowKey, len(rows)), make(map[rowKey]bool, len(rows))

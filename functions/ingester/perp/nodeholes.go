@@ -108,13 +108,16 @@ func (c Config) holesSource(h *hyperliquid.Hours, feeds *Feeds) engine.Source[*B
 	}
 }
 
-// leaveMissing leaves of events those that are not stored.
-func (c Config) leaveMissing(ctx context.Context, e *market.Events) error {
-	stored, err := fills.Arrivals(ctx, c.Stores.Log, e.Fills)
-	if err != nil {
+// leaveMissing leaves of events those that are not stored; of the fills of a time without the node those, too, that only a public
+// trade has told of, which keep the place at which they arrived.
+func (c Config) leaveMissing(ctx context.Context, e *market.Events) (err error) {
+	if e.Fills, err = fills.Unconfirmed(ctx, c.Stores.Log, e.Fills); err != nil {
 		return err
 	}
-	e.Fills = notThere(e.Fills, stored)
+	for i := range e.Fills {
+		e.Fills[i].Arrived.Again = true
+	}
+	var stored []store.StoredArrival
 	if stored, err = ledgers.Arrivals(ctx, c.Stores.Log, e.Ledgers); err != nil {
 		return err
 	}

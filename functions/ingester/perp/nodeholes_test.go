@@ -17,7 +17,9 @@ import (
 	"quotary/functions/ingester/engine"
 	"quotary/functions/ingester/source/hyperliquid"
 	"quotary/shared/data/accounts"
+	filldata "quotary/shared/data/fills"
 	"quotary/shared/market"
+	"quotary/shared/store/storetest"
 	"quotary/shared/testing/check"
 	"quotary/shared/testing/must"
 	"quotary/shared/testing/testenv"
@@ -105,6 +107,9 @@ func TestHoursFillTheHolesOfANodesFiles(t *testing.T) {
 	c.holes = &nodeHoles{series: stores.Series}
 	noted := must.Get(c.holes.all(t.Context()))(t)
 	check.Equal(t, []string{hourName(first), hourName(first.Add(time.Hour))}, noted)
+	here := must.Get(filldata.Unconfirmed(t.Context(), stores.Log, wrote.Fills))(t)
+	trades := market.AppendTrades(nil, here[:len(here)/3]) // without the node public trades were followed for some time
+	storetest.PutLog(t, stores.Log, filldata.Name, filldata.AppendRows, market.AppendProvisional(nil, trades)...)
 	h := c.venueHours()
 	delivered := market.Events{}
 	fill := func(most int) engine.Source[*Batch] {

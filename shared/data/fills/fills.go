@@ -156,6 +156,21 @@ func Arrivals(ctx context.Context, l *store.Log, list []market.Fill) ([]store.St
 	return l.Arrivals(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))
 }
 
+// Unconfirmed are those of the fills that are not in the log, or provisional there, strongly consistent.
+func Unconfirmed(ctx context.Context, l *store.Log, list []market.Fill) ([]market.Fill, error) {
+	bodies, err := l.Bodies(ctx, Name, AppendRows(make([]store.Row, 0, len(list)), list))
+	if err != nil {
+		return nil, err
+	}
+	var left []market.Fill
+	for i := range list {
+		if bodies[i] == nil || IsProvisional(store.Row{Body: bodies[i]}) {
+			left = append(left, list[i])
+		}
+	}
+	return left, nil
+}
+
 // Decode reads a row. The fill passes [market.Fill.Check].
 func Decode(r store.Row) (market.Fill, error) {
 	f := market.Fill{Address: r.Subject, Seq: r.Seq, Arrived: market.Arrived{At: market.Arrival(r.Arrival)}, Provisional: IsProvisional(r)}
