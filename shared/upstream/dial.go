@@ -61,8 +61,12 @@ func Transport(base string) *http.Transport {
 // DialSocket connects to the WebSocket of an upstream, as [NewClient] does. Reading it fails with
 // [ErrFrames] where it brings too many frames.
 func DialSocket(ctx context.Context, address string) (*websocket.Conn, error) {
+	return dialSocket(ctx, address, mostFrames)
+}
+
+func dialSocket(ctx context.Context, address string, frames int) (*websocket.Conn, error) {
 	web := NewClient(address)
-	web.Transport = framed{Inflate(Transport(address))}
+	web.Transport = framed{Inflate(Transport(address)), frames}
 	defer web.CloseIdleConnections()
 	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{HTTPClient: web}) //nolint:bodyclose // there is none to close, says Dial
 	if err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {

@@ -20,7 +20,10 @@ const (
 )
 
 // framed counts the frames of the WebSocket that is connected to.
-type framed struct{ Inflating }
+type framed struct {
+	Inflating
+	most int // that come within framesWithin
+}
 
 // RoundTrip implements [http.RoundTripper].
 func (f framed) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -29,7 +32,7 @@ func (f framed) RoundTrip(req *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	if socket, ok := res.Body.(io.ReadWriteCloser); ok {
-		res.Body = &frameCounter{ReadWriteCloser: socket, since: time.Now()}
+		res.Body = &frameCounter{ReadWriteCloser: socket, most: f.most, since: time.Now()}
 	}
 	return res, nil
 }
@@ -44,6 +47,7 @@ type frameCounter struct {
 	header [mostFrameHeader]byte
 	have   int    // bytes of the header that begins
 	left   uint64 // bytes of the frame behind its header
+	most   int    // frames that come within framesWithin
 	frames int
 	since  time.Time // when the first of them came
 }
@@ -51,7 +55,7 @@ type frameCounter struct {
 // Read implements [io.Reader].
 func (c *frameCounter) Read(p []byte) (int, error) {
 	n, err := c.ReadWriteCloser.Read(p)
-	if c.count(p[:n]); c.frames > mostFrames {
+	if c.count(p[:n]); c.frames > c.most {
 		if time.Since(c.since) < framesWithin {
 			return 0, ErrFrames
 		}
