@@ -27,6 +27,9 @@ func TestWhatAnAccountHoldsIsWhatTheVenueSaysAheadOfItsEvents(t *testing.T) {
 			if s := rows[0].State; s == nil || s.Time != now-10 || len(s.AssetPositions) != 1 || s.AssetPositions[0].Position.Coin != "BTC" {
 				t.Errorf("it holds %+v", s)
 			}
+			if list := must.Get(b.wanted.List(t.Context(), b.Now()))(t); len(list) != 1 || len(list[0].Things) != 1 || list[0].Things[0] != alice {
+				t.Errorf("followed are %+v", list)
+			}
 			if sums := apitest.Data[[]catalog.AccountSummary](t, b.post(t, "accounts", body{"addresses": []string{alice}})); sums[0].TotalValue == nil || *sums[0].TotalValue != "1276.5" {
 				t.Errorf("it has %+v", sums[0])
 			}

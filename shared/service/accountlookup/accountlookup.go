@@ -101,12 +101,17 @@ func (r *Accounts) Value(ctx context.Context, addresses []catalog.Address) (v Va
 	if v.accounts, err = accounts.LoadKnown(ctx, r.series, names...); err != nil {
 		return v, err
 	}
-	stale := r.stale(ctx, v.accounts, names)
-	if len(stale) == 0 {
+	stale, wanted := r.stale(ctx, v.accounts, names), []string{}
+	for _, name := range names { // whoever is followed is asked about again as it trades
+		if v.accounts[name].Ahead != nil || slices.Contains(stale, name) {
+			wanted = append(wanted, name)
+		}
+	}
+	if len(wanted) == 0 {
 		return v, nil
 	}
-	asked := r.want(ctx, &v, stale)
-	return v, r.await(ctx, v.accounts, asked)
+	asked := r.want(ctx, &v, wanted)
+	return v, r.await(ctx, v.accounts, slices.DeleteFunc(asked, func(name string) bool { return !slices.Contains(stale, name) }))
 }
 
 // Markets are those that the venue describes; none before it has.
