@@ -3,7 +3,6 @@ package market
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/quagmt/udecimal"
 )
@@ -243,13 +242,13 @@ func (l *LivePositions) refreshCoin(id accountID, coin string, t *tail) (moved b
 		}
 	}
 	if c := l.Now.coins[coin]; c != nil || known {
-		l.put(l.Now.coin(strings.Clone(coin)), id, now)
+		l.put(l.Now.coin(coin), id, now)
 	}
 	return moved
 }
 
-// base is what is known of an account in a coin without its tail, and from when on, ms, trades are behind it. Whoever has a position has paid
-// funding for it, and so is known in all coins.
+// base is what is known of an account in a coin without its tail, and from when on, ms, trades are behind it. Whoever
+// has a position has paid funding for it, and so is known in all coins.
 func (l *LivePositions) base(id accountID, coin string) (s standing, from int64, known bool) {
 	if a := l.said[id]; a != nil {
 		if at := a.anchoredIn(DexOf(coin)); at >= l.until {
@@ -308,7 +307,7 @@ func (l *LivePositions) tailOf(id accountID, coin string) *tail {
 			return t
 		}
 	}
-	t := &tail{coin: l.Now.coin(strings.Clone(coin)).coin}
+	t := &tail{coin: l.Now.coin(coin).coin}
 	_, from, known := l.base(id, coin)
 	t.live = known && l.isWhole(coin, from)
 	l.tails[id] = append(l.tails[id], t)

@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/quagmt/udecimal"
 )
@@ -172,10 +171,7 @@ func (a *Account) has(fill Order, h *Holding, coin string) bool {
 
 // hold takes over what the state of an account says of an open position.
 func (p *Positions) hold(id accountID, a *Account, h *Holding, m *Markets) (changed bool) {
-	c := p.coins[h.Coin]
-	if c == nil {
-		c = p.coin(strings.Clone(h.Coin))
-	}
+	c := p.coin(h.Coin)
 	had := c.held[id]
 	if !a.has(had.order, h, h.Coin) {
 		return false

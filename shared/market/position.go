@@ -79,7 +79,7 @@ func (p *Positions) add(f *Fill, ofAnyAge bool) bool {
 		return false
 	}
 	if c == nil {
-		c = p.coin(strings.Clone(f.Coin))
+		c = p.coin(f.Coin)
 	}
 	p.set(c, id, f.EndPosition(), order)
 	p.newest = max(p.newest, f.Time)
@@ -114,6 +114,7 @@ func (p *Positions) coin(name string) *coinPositions {
 		if p.coins == nil {
 			p.coins = map[string]*coinPositions{}
 		}
+		name = strings.Clone(name) // which may be a part of a line of the source
 		c = &coinPositions{coin: name, held: map[accountID]position{}}
 		p.coins[name] = c
 	}

@@ -191,34 +191,27 @@ type StoredArrival struct {
 
 // Arrivals says of each of the rows whether it is in the log, strongly consistent, and when it arrived.
 func (l *Log) Arrivals(ctx context.Context, dataset string, rows []Row) ([]StoredArrival, error) {
-	keys, found, err := l.find(ctx, dataset, rows, attrArrival)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]StoredArrival, len(keys))
-	for i, k := range keys {
-		if it, ok := found[k]; ok {
-			read := attr.Reader{Item: it}
-			list[i] = StoredArrival{Stored: true, Arrival: read.Int(attrArrival)}
-			if read.Err != nil {
-				return nil, fmt.Errorf("look for %s rows: %w", dataset, read.Err)
-			}
-		}
-	}
-	return list, nil
+	return lookUp(ctx, l, dataset, rows, attrArrival, func(read *attr.Reader) StoredArrival {
+		return StoredArrival{Stored: true, Arrival: read.Int(attrArrival)}
+	})
 }
 
 // Bodies says of each of the rows what is stored of it, strongly consistent; nil where it is not in the log.
 func (l *Log) Bodies(ctx context.Context, dataset string, rows []Row) ([][]byte, error) {
-	keys, found, err := l.find(ctx, dataset, rows, attrBody)
+	return lookUp(ctx, l, dataset, rows, attrBody, func(read *attr.Reader) []byte { return []byte(read.Text(attrBody)) })
+}
+
+// lookUp makes something of an attribute of each of the rows; of those that are not stored the zero value.
+func lookUp[T any](ctx context.Context, l *Log, dataset string, rows []Row, attribute string, of func(*attr.Reader) T) ([]T, error) {
+	keys, found, err := l.find(ctx, dataset, rows, attribute)
 	if err != nil {
 		return nil, err
 	}
-	list := make([][]byte, len(keys))
+	list := make([]T, len(keys))
 	for i, k := range keys {
 		if it, ok := found[k]; ok {
 			read := attr.Reader{Item: it}
-			list[i] = []byte(read.Text(attrBody))
+			list[i] = of(&read)
 			if read.Err != nil {
 				return nil, fmt.Errorf("look for %s rows: %w", dataset, read.Err)
 			}

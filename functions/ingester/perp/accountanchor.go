@@ -95,7 +95,7 @@ func (p *accountStates) takeAnchor(c *account, now time.Time) {
 		p.figures.missed.Add(1)
 		p.stopAwaiting(c)
 	case awaited.answer == nil:
-	case p.told, p.held != nil && p.held.late && p.fillsTo == 0, behind > answerWithin: // so are the events that the answer knows
+	case p.told, p.comesLate() && p.fillsTo == 0, behind > answerWithin: // so are the events that the answer knows
 		p.stopAwaiting(c)
 		p.lead(c, awaited.answer, now)
 	case behind < 0 || now.Sub(awaited.answered) >= eventsWithin+behind || len(c.queue) > awaitedMost:
@@ -161,7 +161,12 @@ func (p *accountStates) anchor(c *account, a *market.Anchor, now time.Time) {
 		p.log.Warn("the venue says otherwise of an account", "address", c.address, "differences", len(differences),
 			"coin", first.Coin, "field", first.Field, "folded", first.Folded.String(), "actual", first.Actual.String())
 	}
-	p.wanted.learned(c.address, taken.Leverages)
+	p.took(c, a, now)
+}
+
+// took notes that what the venue has said of an account is taken over: somebody may wait for its rows.
+func (p *accountStates) took(c *account, a *market.Anchor, now time.Time) {
+	p.wanted.learned(c.address, a.Leverages)
 	p.takePast(c, a, now)
 	c.soon = true
 	p.urgent = p.urgent || p.wanted.isFollowed(c.address)

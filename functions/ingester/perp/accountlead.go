@@ -12,6 +12,9 @@ import (
 // while all that it did, and was worth, is of the fold. When the fold has come to the time of an answer, it is compared
 // with that, and anchored by it, as beside a node. Where more answers have come meanwhile, it is the first of them.
 
+// comesLate reports whether events come with the venue's hours, or not at all.
+func (p *accountStates) comesLate() bool { return p.held != nil && p.held.late }
+
 // lead takes over what the venue has said of an account behind its events. Their fold stays as it is.
 func (p *accountStates) lead(c *account, a *market.Anchor, now time.Time) {
 	from := c.state
@@ -26,11 +29,7 @@ func (p *accountStates) lead(c *account, a *market.Anchor, now time.Time) {
 	}
 	p.leading[c] = struct{}{}
 	p.figures.ahead.Add(1)
-	p.wanted.learned(c.address, a.Leverages)
-	p.takePast(c, a, now)
-	c.soon = true
-	p.urgent = p.urgent || p.wanted.isFollowed(c.address)
-	p.change(c, now)
+	p.took(c, a, now)
 }
 
 // now is what the account holds as far as anybody knows.

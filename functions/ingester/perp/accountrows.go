@@ -141,7 +141,7 @@ func (p *accountStates) wantIfLarge(c *account, now time.Time) {
 
 // behindMost is how far an account may be behind for what it holds to count: its hour may come as late as one is waited for.
 func (p *accountStates) behindMost() time.Duration {
-	if p.held != nil && p.held.late {
+	if p.comesLate() {
 		return hoursWaited
 	}
 	return marksFor

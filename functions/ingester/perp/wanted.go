@@ -73,12 +73,12 @@ func (w *wantedAccounts) isFollowed(address string) bool {
 	return w.followed[address] != nil
 }
 
-// want is the want of the fold, nil where it has too many.
-func (w *wantedAccounts) want(address string, now time.Time) *ownWant {
+// want is the want of the fold, nil where it has as many as it may that nobody follows.
+func (w *wantedAccounts) want(address string, most int, now time.Time) *ownWant {
 	one := w.own[address]
 	if one == nil {
 		if w.followed[address] == nil {
-			if w.others >= mostOwn {
+			if w.others >= most {
 				w.refused.Add(1)
 				return nil
 			}
@@ -101,7 +101,7 @@ func (w *wantedAccounts) leverage(address, coin string, now time.Time) {
 	if w.followed[address] == nil && w.own[address] == nil {
 		return
 	}
-	if one := w.want(address, now); one != nil && len(one.coins) < mostUnknown && !one.coins[coin] {
+	if one := w.want(address, mostOwn, now); one != nil && len(one.coins) < mostUnknown && !one.coins[coin] {
 		one.coins[coin], one.after = true, now
 	}
 }
@@ -113,7 +113,7 @@ func (w *wantedAccounts) again(address string, now time.Time) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if one := w.want(address, now); one != nil {
+	if one := w.want(address, mostOwn, now); one != nil {
 		one.after = now
 	}
 }
@@ -140,7 +140,7 @@ func (w *wantedAccounts) past(address string, now time.Time) {
 	if w.followed[address] == nil && w.own[address] == nil {
 		return
 	}
-	if one := w.want(address, now); one != nil {
+	if one := w.want(address, mostOwn, now); one != nil {
 		one.past, one.after = true, now
 	}
 }
@@ -170,11 +170,7 @@ func (w *wantedAccounts) wantIfLarge(a *market.Account, m *market.Markets, marks
 		w.refused.Add(1)
 		return
 	}
-	if one == nil && w.others >= mostOwn && w.others < 2*mostOwn && w.followed[a.Address] == nil {
-		w.own[a.Address] = &ownWant{coins: map[string]bool{}} // when they are listed, those that hold less are let go
-		w.others++
-	}
-	if one = w.want(a.Address, now); one != nil {
+	if one = w.want(a.Address, 2*mostOwn, now); one != nil { // when they are listed, those that hold less are let go
 		one.valued, one.holds = true, notional
 	}
 }
